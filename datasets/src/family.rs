@@ -1,6 +1,7 @@
 //! Families: rules that generate instances or graphs from named parameters and a seed.
 
 use crate::error::{GenerateError, at_least};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -53,7 +54,7 @@ impl<T> fmt::Debug for Generator<T> {
 }
 
 /// An integer parameter of a family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct FamilyParam {
     /// The name on the command line.
     pub name: &'static str,
@@ -62,6 +63,7 @@ pub struct FamilyParam {
     /// A short description.
     pub about: &'static str,
     /// The maximum value. A family may also reject smaller values in combination with its other parameters.
+    #[serde(skip)]
     pub most: u64,
 }
 

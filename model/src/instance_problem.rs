@@ -1,12 +1,12 @@
 //! The problems on instances, whose solutions have files and memory maps.
 
 use crate::bound::Witness;
-use crate::csv::{write_layout, write_with_columns};
-use crate::instance::{Buffer, Instance};
+use crate::buffer::Buffer;
+use crate::csv::{Cell, Rows};
+use crate::instance::Instance;
 use crate::offsets::{Offsets, Piece, SharedObjects, SplitBuffers, Violation};
 use crate::problem::Problem;
-use crate::units::{Bytes, PoolId};
-use std::io::{self, Write};
+use crate::units::{BufferId, Bytes, PoolId};
 
 /// A problem whose input is an [`Instance`] and whose solutions can be written and drawn.
 pub trait InstanceProblem:
@@ -21,11 +21,8 @@ pub trait InstanceProblem:
     /// objects are drawn end to end.
     fn pieces(instance: &Instance, solution: &Self::Solution) -> Vec<Vec<Piece>>;
 
-    /// Writes a checked solution as CSV: the columns of the instance, then those of the solution.
-    ///
-    /// # Errors
-    /// Returns any error from the writer.
-    fn write(instance: &Instance, solution: &Self::Solution, output: &mut dyn Write) -> io::Result<()>;
+    /// Returns a checked solution as rows: the columns of the instance, then those of the solution.
+    fn rows<'a>(instance: &'a Instance, solution: &'a Self::Solution) -> Rows<'a>;
 }
 
 impl InstanceProblem for Offsets {
@@ -38,8 +35,8 @@ impl InstanceProblem for Offsets {
         places.map(piece).collect()
     }
 
-    fn write(instance: &Instance, layout: &Self::Solution, output: &mut dyn Write) -> io::Result<()> {
-        write_layout(instance, layout, output)
+    fn rows<'a>(instance: &'a Instance, layout: &'a Self::Solution) -> Rows<'a> {
+        Rows::of_layout(instance, layout)
     }
 }
 
@@ -48,13 +45,12 @@ impl InstanceProblem for SplitBuffers {
         layout.pieces().to_vec()
     }
 
-    fn write(instance: &Instance, layout: &Self::Solution, output: &mut dyn Write) -> io::Result<()> {
-        let text = |own: &Vec<Piece>| {
-            let ranges = own.iter().map(|piece| format!("{}-{}", piece.start, piece.end()));
-            ranges.collect::<Vec<_>>().join(" ")
-        };
-        let column = layout.pieces().iter().map(text).collect();
-        write_with_columns(instance, &[("pieces", column)], output)
+    fn rows<'a>(instance: &'a Instance, layout: &'a Self::Solution) -> Rows<'a> {
+        Rows::of_instance(instance).with("pieces", |id| {
+            let pieces = layout.pieces()[id.index()].iter();
+            let ranges = pieces.map(|piece| format!("{}-{}", piece.start, piece.end()));
+            ranges.collect::<Vec<_>>().join(" ").into()
+        })
     }
 }
 
@@ -86,10 +82,11 @@ impl InstanceProblem for SharedObjects {
         instance.buffers().iter().zip(plan.assignment()).map(piece).collect()
     }
 
-    fn write(instance: &Instance, plan: &Self::Solution, output: &mut dyn Write) -> io::Result<()> {
-        let pools = plan.assignment().iter().map(ToString::to_string).collect();
-        let sizes = plan.assignment().iter().map(|pool| plan.sizes()[pool.index()].to_string()).collect();
-        write_with_columns(instance, &[("pool", pools), ("pool_size", sizes)], output)
+    fn rows<'a>(instance: &'a Instance, plan: &'a Self::Solution) -> Rows<'a> {
+        let pool = |id: BufferId| plan.assignment()[id.index()];
+        Rows::of_instance(instance)
+            .with("pool", move |id| Cell::Number(pool(id).index() as i128))
+            .with("pool_size", move |id| plan.sizes()[pool(id).index()].into())
     }
 }
 
@@ -115,7 +112,7 @@ mod tests {
         let t = instance();
         let plan = PoolPlan::fitted(&t, [0, 1, 0].map(PoolId::new).to_vec(), Bytes::new(1));
         let mut text = Vec::new();
-        SharedObjects::write(&t, &plan, &mut text).unwrap();
+        SharedObjects::rows(&t, &plan).write(&mut text).unwrap();
         let expected = "id,lower,upper,size,pool,pool_size\na,0,4,4,0,4\n\"b,\"\"\",2,6,2,1,2\nc,4,8,3,0,4\n";
         assert_eq!(String::from_utf8(text).unwrap(), expected);
         assert_eq!(SharedObjects::pieces(&t, &plan)[1][0].start.get(), 4);
@@ -129,7 +126,7 @@ mod tests {
             SplitLayout::new(vec![vec![piece(0, 1), piece(3, 3)], vec![piece(1, 2)], vec![piece(3, 3)]]);
         assert!(SplitBuffers::check(&t, &layout).is_empty());
         let mut text = Vec::new();
-        SplitBuffers::write(&t, &layout, &mut text).unwrap();
+        SplitBuffers::rows(&t, &layout).write(&mut text).unwrap();
         assert!(String::from_utf8(text).unwrap().contains("a,0,4,4,0-1 3-6\n"));
     }
 

@@ -3,8 +3,10 @@
 //! The name `search:-memo:-twins` runs `search` without two of its parts. Each parameter follows a colon:
 //! `-PART` switches a part off, and `PART=METHOD` replaces it. The order of the parameters has no effect.
 
+use serde::Serialize;
+
 /// A parameter that changes an algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Parameter {
     /// The text in the name of the algorithm, `-PART` or `PART=METHOD`.
     pub name: &'static str,

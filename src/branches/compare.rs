@@ -14,8 +14,8 @@ use serde::Serialize;
 pub struct Line {
     /// Name of the scheme.
     pub scheme: &'static str,
-    /// Name of the solver that placed the buffers; `-` for the naive scheme.
-    pub solver: &'static str,
+    /// Name of the algorithm that placed the buffers; `-` for the naive scheme.
+    pub algorithm: &'static str,
     /// Size of the arena, in bytes.
     pub arena: u64,
     /// A lower bound over all layouts that the scheme allows, in bytes.
@@ -75,12 +75,12 @@ impl SchemeComparison {
     /// Returns the line with the smallest arena among those lines of a scheme that use one of the three
     /// strategies of LUNA, Alg. 1, as the solver.
     pub fn fast(&self, scheme: Scheme) -> Option<&Line> {
-        self.of(scheme).filter(|line| FAST.contains(&line.solver)).min_by_key(|line| line.arena)
+        self.of(scheme).filter(|line| FAST.contains(&line.algorithm)).min_by_key(|line| line.arena)
     }
 
     /// Returns the size of the arena that a scheme needs with a solver, in bytes.
     pub fn arena(&self, scheme: Scheme, solver: &str) -> Option<u64> {
-        self.of(scheme).find(|line| line.solver == solver).map(|line| line.arena)
+        self.of(scheme).find(|line| line.algorithm == solver).map(|line| line.arena)
     }
 
     fn of(&self, scheme: Scheme) -> impl Iterator<Item = &Line> {
@@ -105,7 +105,7 @@ impl SchemeComparison {
         for low in &self.lines {
             let allowed = |high: &&Line| narrower(low.scheme, high.scheme);
             if let Some(high) = self.lines.iter().filter(allowed).find(|high| high.arena < low.lower_bound) {
-                let name = |line: &Line| format!("{} by {}", line.scheme, line.solver);
+                let name = |line: &Line| format!("{} by {}", line.scheme, line.algorithm);
                 let (bound, arena) = (low.lower_bound, high.arena);
                 return Some(Broken { low: name(low), bound, high: name(high), arena });
             }
@@ -194,7 +194,7 @@ pub fn compare(
             };
             lines.push(Line {
                 scheme: scheme.name,
-                solver: if scheme.scheme == Scheme::Naive { "-" } else { solver.name },
+                algorithm: if scheme.scheme == Scheme::Naive { "-" } else { solver.name },
                 arena: plan.peak.get(),
                 lower_bound: plan.bound.get(),
                 witness: plan.witness.clone(),

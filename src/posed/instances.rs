@@ -101,7 +101,7 @@ macro_rules! posed_on_instances {
                 solution: &Self::Solution,
                 output: &mut dyn Write,
             ) -> io::Result<bool> {
-                Self::write(question, solution, output).map(|()| true)
+                <Self as InstanceProblem>::rows(question, solution).write(output).map(|()| true)
             }
 
             $($($provable)*)?

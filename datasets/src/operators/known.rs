@@ -2,6 +2,7 @@
 
 use super::rules::{Rule, Sizing};
 use super::{learning, microsoft, onnx};
+use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -26,7 +27,7 @@ pub(super) fn knows(domain: &str) -> bool {
 }
 
 /// An operator with a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct KnownOperator {
     /// The domain; `ai.onnx` for the standard ONNX domain.
     pub domain: &'static str,

@@ -30,6 +30,9 @@ const MOST_LATE: usize = 20;
 /// True if an output file is standard output; reports then go to standard error.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
+/// The text that is kept instead of printed, while [`kept`] runs.
+static KEPT: Mutex<Option<String>> = Mutex::new(None);
+
 /// The late failures so far.
 static LATE: Mutex<Vec<Failure>> = Mutex::new(Vec::new());
 
@@ -56,8 +59,20 @@ pub fn print(text: &str) -> Result<(), Failure> {
     print_safe(&printable(text))
 }
 
+/// Returns what `run` prints to standard output instead of printing it.
+pub fn kept<T>(run: impl FnOnce() -> T) -> (T, String) {
+    let swap = |text| std::mem::replace(&mut *KEPT.lock().unwrap_or_else(PoisonError::into_inner), text);
+    swap(Some(String::new()));
+    let done = run();
+    (done, swap(None).unwrap_or_default())
+}
+
 fn print_safe(text: &str) -> Result<(), Failure> {
     progress::clear();
+    if let Some(kept) = &mut *KEPT.lock().unwrap_or_else(PoisonError::into_inner) {
+        kept.push_str(text);
+        return Ok(());
+    }
     if IS_TAKEN.load(Ordering::Relaxed) {
         // There is no way to report a failure here.
         let _ = io::stderr().write_all(text.as_bytes());
@@ -127,12 +142,8 @@ pub fn filled(text: &str) -> String {
 
 /// Writes a value as one line of JSON to standard output.
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    print_json_text(&serde_json::to_string(value).map_err(Failure::internal)?)
-}
-
-/// Prints JSON text as a line.
-pub fn print_json_text(text: &str) -> Result<(), Failure> {
-    print_safe(&format!("{}\n", printable_json(text)))
+    let text = serde_json::to_string(value).map_err(Failure::internal)?;
+    print_safe(&format!("{}\n", printable_json(&text)))
 }
 
 /// Writes one line to standard error.
@@ -151,6 +162,26 @@ pub fn csv<T: Serialize>(file: &mut dyn Write, rows: &[T]) -> io::Result<()> {
         writer.serialize(row)?;
     }
     writer.flush()
+}
+
+/// Returns a field of a CSV file, which is empty without a value.
+pub fn field(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+/// Writes a CSV file with a header, whose columns are separated by commas, and one line per row.
+pub fn write_rows<T, const N: usize>(
+    path: &Path,
+    columns: &str,
+    rows: &[T],
+    fields: impl Fn(&T) -> [String; N],
+) -> Result<(), Failure> {
+    write_file(path, |file| {
+        let mut writer = csv::Writer::from_writer(file);
+        writer.write_record(columns.split(','))?;
+        rows.iter().try_for_each(|row| writer.write_record(fields(row)))?;
+        writer.flush()
+    })
 }
 
 /// Checks, before any work, that a file can be written and is not one of the `inputs`.

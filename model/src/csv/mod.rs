@@ -44,4 +44,4 @@ pub use name::{capacity_from_name, file_name, instance_name};
 pub use number::is_open;
 pub use pair_ids::encode as listed_id;
 pub use read::{Noted, Pins, ReadOptions, read_instance, read_instance_file, read_instance_file_noted};
-pub use write::{content_hash, write_instance, write_layout, write_with_columns};
+pub use write::{Cell, Rows, content_hash, write_instance, write_layout};

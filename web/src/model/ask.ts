@@ -278,7 +278,7 @@ export async function overlapped(ask: Ask, source: Source, on: OnMachine): Promi
   const report = JSON.parse(answer.out) as Json;
   const all = (report.schedules ?? []) as Json[];
   const schedules = all.map((one) => ({
-    name: words(one.schedule),
+    name: words(one.algorithm),
     makespan: typeof one.makespan_seconds === "number" ? one.makespan_seconds : null,
     waiting: typeof one.waiting_percent === "number" ? one.waiting_percent : null,
   }));

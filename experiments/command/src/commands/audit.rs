@@ -1,18 +1,18 @@
 //! `plimsoll audit`: reports how far the memory plan of another planner is from the floor.
 
-use super::best::Best;
+use super::best::{Best, BestReport};
 use super::compare::draw;
 use super::in_model;
 use super::judge::judge;
-use super::layouts::{Compared, lines_of, read};
+use super::layouts::{Compared, Distance, lines_of, read};
 use super::plan::{Tried, over_orders};
-use super::subject::{Subject, SubjectArgs};
+use super::subject::{About, Subject, SubjectArgs};
 use crate::args::{EffortArgs, bytes as size_of};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
 use crate::input::{input_file, shown};
 use crate::output;
-use crate::report::{Report, bytes, noted, sized};
+use crate::report::{self, Cell, Printed, Text, bytes, cells, noted, sized};
 use clap::Args;
 use plimsoll::datasets::captures::{Capture, CaptureProblem, capture_format, read_captures};
 use plimsoll::model::contents::has_suffix;
@@ -23,7 +23,7 @@ use plimsoll::model::printable::is_hidden;
 use plimsoll::model::{Bytes, Instance, Layout, Offsets, load};
 use plimsoll_lab::report::{gap_percent, percent};
 use plimsoll_lab::suite::without_exported;
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -90,14 +90,18 @@ pub fn main(args: &AuditArgs) -> Result<u8, Failure> {
     if let Some(path) = &args.plot {
         worst.draw(path)?;
     }
-    let mut report = match &audited[..] {
-        [one] if !file.is_dir() => one.report(args.json),
-        _ => summary(&audited, worst, skipped, args.json),
-    };
-    let is_met = audited.iter().all(|one| one.meets(args.max_gap));
-    report.extend(json!({ "max_gap_percent": args.max_gap, "within": is_met }));
-    report.print(args.json)?;
-    Ok(if is_met { ANSWERED } else { REFUTED })
+    let (max_gap_percent, json) = (args.max_gap, args.json);
+    let within = audited.iter().all(|one| one.meets(max_gap_percent));
+    match &audited[..] {
+        [one] if !file.is_dir() => {
+            report::print(&AuditReport { content: one.report(json), max_gap_percent, within }, json)?;
+        }
+        _ => {
+            let content = Summary::of(&audited, worst, skipped, json);
+            report::print(&AuditReport { content, max_gap_percent, within }, json)?;
+        }
+    }
+    Ok(if within { ANSWERED } else { REFUTED })
 }
 
 /// Returns the plans to be audited, and the number of files in the folder that contain no plan.
@@ -228,34 +232,149 @@ fn own_plans_only(args: &AuditArgs) -> Result<(), Failure> {
     )))
 }
 
-/// Returns the report on several plans: one row per plan, and the details of the worst plan.
-fn summary(audited: &[Audited<'_>], worst: &Audited<'_>, skipped: usize, is_json: bool) -> Report {
-    let gaps: Vec<f64> = audited.iter().filter_map(|one| one.gap_percent).collect();
-    let mean = gaps.iter().sum::<f64>() / gaps.len().max(1) as f64;
-    let count = |verdict| audited.iter().filter(|one| one.verdict() == verdict).count();
-    let (optimal, proved) = (count("optimal"), count("optimal") + count("above the optimum"));
-    let rows: Vec<Value> = audited.iter().map(|one| one.report(is_json).into_object()).collect();
-    let name = worst.case.subject.instance.name();
-    let mut report = Report::new(json!({
-        "plans": audited.len(),
-        "files_without_plan": skipped,
-        "at_floor": optimal,
-        "optimum_known": proved,
-        "mean_gap_percent": mean,
-        "worst": name,
-        "worst_gap_percent": worst.gap_percent,
-        "cases": rows,
-    }));
-    report
-        .show("plans", "{plans}, of which {at_floor} at the floor; the optimum of {optimum_known} is proved");
-    report.show("mean gap", "{mean_gap_percent} %");
-    report.table(
-        &rows,
-        "instance, buffers, planner = planner_peak, bound = lower_bound, gap % = gap_percent, verdict",
-    );
-    report.push(&format!("\n{name}\n"));
-    report.append_text(&worst.report(false));
-    report
+/// The report on one plan.
+#[derive(Serialize)]
+struct PlanReport<'a> {
+    instance: &'a str,
+    buffers: usize,
+    planner: &'a str,
+    planner_peak: Bytes,
+    load: Bytes,
+    #[serde(flatten)]
+    about: About<'a>,
+    #[serde(flatten)]
+    checked: Option<Checked<'a>>,
+    #[serde(flatten)]
+    best: BestReport,
+    /// The gap and the verdict, if only the peak of the planner is known.
+    #[serde(flatten)]
+    gap: Option<Gap>,
+    /// Bytes that the planner reserves above the highest buffer.
+    unused: Option<Bytes>,
+    orders: Option<OrdersReport<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'static str>,
+    paragraph: String,
+    #[serde(skip)]
+    audited: &'a Audited<'a>,
+}
+
+/// The layout of a planner. The gap is that of the peak that the planner uses, minus the bound; it is negative
+/// if the peak is below the bound.
+#[derive(Serialize)]
+struct Checked<'a> {
+    valid: bool,
+    violations: Vec<String>,
+    peak: Bytes,
+    #[serde(flatten)]
+    distance: Distance<'a>,
+}
+
+#[derive(Serialize)]
+struct Gap {
+    gap_bytes: Option<i64>,
+    gap_percent: Option<f64>,
+}
+
+/// The best plan over all orders.
+#[derive(Serialize)]
+struct OrdersReport<'a> {
+    peak: Bytes,
+    lower_bound: Bytes,
+    witness: &'a str,
+}
+
+impl Printed for PlanReport<'_> {
+    fn print(&self, text: &mut Text) {
+        self.about.print(text);
+        text.line("planner", noted(&bytes(self.planner_peak), self.planner));
+        self.best.print(text);
+        if let Some(OrdersReport { peak, lower_bound, witness }) = self.orders {
+            let floor = noted(&bytes(lower_bound), witness);
+            text.line("all orders", format_args!("no order needs less than {floor}"));
+            text.line("", format_args!("best known: {}", sized(peak, " bytes")));
+        }
+        if let Some(compared) = &self.audited.compared {
+            for line in lines_of(&compared.violations) {
+                text.line("violation", line);
+            }
+            if let Some(unused) = self.unused {
+                let unused = bytes(unused);
+                text.line(
+                    "unused",
+                    format_args!("{unused} above the highest buffer are reserved, but never used"),
+                );
+            }
+            compared.reasons(&self.audited.case.subject.instance, text);
+        }
+        text.line("verdict", &self.paragraph);
+    }
+}
+
+/// The report on several plans: one row per plan, and the details of the worst plan.
+#[derive(Serialize)]
+struct Summary<'a> {
+    plans: usize,
+    files_without_plan: usize,
+    at_floor: usize,
+    optimum_known: usize,
+    mean_gap_percent: f64,
+    worst: &'a str,
+    worst_gap_percent: Option<f64>,
+    cases: Vec<PlanReport<'a>>,
+    #[serde(skip)]
+    details: &'a Audited<'a>,
+}
+
+impl<'a> Summary<'a> {
+    fn of(audited: &'a [Audited<'a>], worst: &'a Audited<'a>, skipped: usize, is_json: bool) -> Self {
+        let gaps: Vec<f64> = audited.iter().filter_map(|one| one.gap_percent).collect();
+        let count = |verdict| audited.iter().filter(|one| one.verdict() == verdict).count();
+        Self {
+            plans: audited.len(),
+            files_without_plan: skipped,
+            at_floor: count("optimal"),
+            optimum_known: count("optimal") + count("above the optimum"),
+            mean_gap_percent: gaps.iter().sum::<f64>() / gaps.len().max(1) as f64,
+            worst: worst.case.subject.instance.name(),
+            worst_gap_percent: worst.gap_percent,
+            cases: audited.iter().map(|one| one.report(is_json)).collect(),
+            details: worst,
+        }
+    }
+}
+
+impl Printed for Summary<'_> {
+    fn print(&self, text: &mut Text) {
+        let Self { plans, at_floor, optimum_known, mean_gap_percent, worst, .. } = self;
+        let proved = format_args!("the optimum of {optimum_known} is proved");
+        text.line("plans", format_args!("{plans}, of which {at_floor} at the floor; {proved}"));
+        text.line("mean gap", format_args!("{} %", percent(*mean_gap_percent)));
+        let row = |one: &PlanReport<'_>| {
+            let Audited { gap_percent, peak, .. } = *one.audited;
+            let (gap, verdict) = (Cell::percent(gap_percent), one.audited.verdict());
+            cells![one.instance, one.buffers, peak, one.best.lower_bound, gap, verdict]
+        };
+        let columns = ["instance", "buffers", "planner", "bound", "gap %", "verdict"];
+        text.table(&columns, self.cases.iter().map(row));
+        text.push(&format!("\n{worst}\n"));
+        self.details.report(false).print(text);
+    }
+}
+
+/// The report on one or several plans, compared with `--max-gap`.
+#[derive(Serialize)]
+struct AuditReport<T> {
+    #[serde(flatten)]
+    content: T,
+    max_gap_percent: Option<f64>,
+    within: bool,
+}
+
+impl<T: Printed> Printed for AuditReport<T> {
+    fn print(&self, text: &mut Text) {
+        self.content.print(text);
+    }
 }
 
 /// The plan of another planner.
@@ -431,57 +550,44 @@ impl<'a> Audited<'a> {
     }
 
     /// Returns the report on this plan. JSON lists all sections above the bound.
-    fn report(&self, is_json: bool) -> Report {
+    fn report(&self, is_json: bool) -> PlanReport<'_> {
         let (subject, instance) = (&self.case.subject, &self.case.subject.instance);
         let gap = self.peak.get() as i64 - self.best.bound.value.get() as i64;
-        let gap = self.best.exists().then_some(gap);
-        let orders = self.orders.as_ref().map(
-            |orders| json!({ "peak": orders.arena, "lower_bound": orders.bound, "witness": orders.reason }),
-        );
-        let mut report = subject.report(json!({
-            "instance": instance.name(),
-            "buffers": instance.len(),
-            "planner": self.case.planner,
-            "planner_peak": self.peak,
-            "load": load(instance).0,
-        }));
-        report.extend(self.compared.as_ref().map_or(Value::Null, |one| one.members(instance, is_json)));
-        report.extend(self.best.members(subject));
-        report.extend(json!({
-            // The peak of the planner minus the bound, which is negative if the peak is below the bound.
-            "gap_bytes": gap,
-            "gap_percent": self.gap_percent,
-            "unused": self.unused(),
-            "orders": orders,
-            "verdict": self.verdict(),
-            "paragraph": self.paragraph(),
-        }));
-        report.line("planner", noted(&bytes(self.peak), &self.case.planner));
-        self.best.lines(subject, &mut report);
-        if let Some(orders) = &self.orders {
-            let floor = noted(&bytes(orders.bound), &orders.reason);
-            report.line("all orders", format_args!("no order needs less than {floor}"));
-            report.line("", format_args!("best known: {}", sized(orders.arena, " bytes")));
+        let gap_bytes = self.best.exists().then_some(gap);
+        let (gap_percent, verdict) = (self.gap_percent, self.verdict());
+        let checked = self.compared.as_ref().map(|one| Checked {
+            valid: one.violations.is_empty(),
+            violations: one.violations(),
+            peak: one.peak(),
+            distance: Distance { gap_bytes, gap_percent, verdict, ..one.distance(instance, is_json) },
+        });
+        PlanReport {
+            instance: instance.name(),
+            buffers: instance.len(),
+            planner: &self.case.planner,
+            planner_peak: self.peak,
+            load: load(instance).0,
+            about: subject.about(),
+            gap: checked.is_none().then_some(Gap { gap_bytes, gap_percent }),
+            verdict: checked.is_none().then_some(verdict),
+            checked,
+            best: self.best.report(subject),
+            unused: self.unused(),
+            orders: self.orders.as_ref().map(|orders| OrdersReport {
+                peak: orders.arena,
+                lower_bound: orders.bound,
+                witness: &orders.reason,
+            }),
+            paragraph: self.paragraph(),
+            audited: self,
         }
-        if let Some(compared) = &self.compared {
-            for line in lines_of(&compared.violations) {
-                report.line("violation", line);
-            }
-            if let Some(unused) = self.unused() {
-                let text = format!("{} above the highest buffer are reserved, but never used", bytes(unused));
-                report.line("unused", text);
-            }
-            compared.reasons(instance, &mut report);
-        }
-        report.line("verdict", self.paragraph());
-        report
     }
 
     fn draw(&self, path: &Path) -> Result<(), Failure> {
         let instance = &self.case.subject.instance;
         let mut drawn = Vec::new();
         drawn.extend(self.case.layout.as_ref().map(|layout| ("planner".to_owned(), layout)));
-        drawn.extend(self.best.solution().map(|(solver, _, layout)| (solver.to_owned(), layout)));
+        drawn.extend(self.best.solution().map(|(name, _, layout)| (name.to_owned(), layout)));
         if drawn.is_empty() {
             return Err(Failure::input(
                 "--plot requires a layout, but only the peak of the planner is known",

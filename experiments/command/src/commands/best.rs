@@ -4,13 +4,15 @@ use super::choose::default_entry;
 use super::subject::Subject;
 use crate::args::EffortArgs;
 use crate::failure::Failure;
-use crate::report::{Report, bytes, noted};
+use crate::report::{Printed, Text, bytes, noted};
 use clap::Args;
 use plimsoll::Listed;
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::{Bytes, Claim, Instance, InstanceProblem, LowerBound, Outcome, Setup, Silent, Witness};
+use plimsoll::model::{
+    Bytes, Claim, Instance, InstanceProblem, LowerBound, Outcome, Setup, Silent, Stop, Witness,
+};
 use plimsoll::run::{Limits, run};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// Whether and how long to search for the optimum.
 #[derive(Args, Clone, Copy, Debug)]
@@ -36,7 +38,7 @@ impl BestArgs {
 pub struct Best<P: InstanceProblem> {
     /// The highest lower bound.
     pub bound: LowerBound,
-    /// The solver and its outcome, if there was a search.
+    /// The algorithm and its outcome, if there was a search.
     found: Option<(&'static str, Outcome<P>)>,
     /// Whether the bound comes from a checked proof.
     is_proved: bool,
@@ -73,10 +75,10 @@ impl<P: InstanceProblem> Best<P> {
         }
     }
 
-    /// Returns the solver, the lowest peak that it found, and the solution with that peak, if there is one.
+    /// Returns the algorithm, the lowest peak that it found, and the solution with that peak, if there is one.
     pub fn solution(&self) -> Option<(&'static str, Bytes, &P::Solution)> {
-        let (solver, outcome) = self.found.as_ref()?;
-        Some((solver, outcome.value?, outcome.solution.as_ref()?))
+        let (algorithm, outcome) = self.found.as_ref()?;
+        Some((algorithm, outcome.value?, outcome.solution.as_ref()?))
     }
 
     /// Returns true if the search proved its peak optimal.
@@ -98,35 +100,50 @@ impl<P: InstanceProblem> Best<P> {
         subject.explained(P::explain(&subject.instance, witness), witness)
     }
 
-    fn arithmetic(&self) -> Arithmetic {
-        if self.is_proved { Arithmetic::Exact } else { Arithmetic::of(&self.bound.witness) }
-    }
-
-    /// Returns the members of a JSON report: bound, witness, arithmetic, and the result of the search, which
-    /// is null if there was no search. The bound is null if no layout exists.
-    pub fn members(&self, subject: &Subject) -> Value {
-        let best = self.found.as_ref().map(|(solver, outcome)| {
-            json!({ "solver": solver, "peak": outcome.value, "claim": outcome.claim, "stop": outcome.stop })
+    /// Returns the part of a report about the bound and the search.
+    pub fn report(&self, subject: &Subject) -> BestReport {
+        let arithmetic = if self.is_proved { Arithmetic::Exact } else { Arithmetic::of(&self.bound.witness) };
+        let best = self.found.as_ref().map(|(algorithm, outcome)| Found {
+            algorithm,
+            peak: outcome.value,
+            claim: outcome.claim,
+            stop: outcome.stop,
         });
-        json!({
-            "lower_bound": self.exists().then_some(self.bound.value),
-            "witness": self.why(subject),
-            "arithmetic": self.arithmetic(),
-            "best": best,
-        })
+        let lower_bound = self.exists().then_some(self.bound.value);
+        BestReport { lower_bound, witness: self.why(subject), arithmetic, best }
     }
+}
 
-    /// Adds the lines for the bound and the search.
-    pub fn lines(&self, subject: &Subject, report: &mut Report) {
-        let why = self.why(subject) + self.arithmetic().remark();
-        if !self.exists() {
-            report.line("lower bound", format_args!("no layout exists ({why})"));
-            return;
-        }
-        report.line("lower bound", noted(&bytes(self.bound.value), &why));
-        if let Some((solver, outcome)) = &self.found {
-            let peak = outcome.value.map_or_else(|| "nothing found".to_owned(), bytes);
-            report.line("best known", format_args!("{peak} by {solver}, {}", outcome.claim));
+/// The part of a report about the best known bound.
+#[derive(Serialize)]
+pub struct BestReport {
+    /// `None` if no layout exists.
+    pub lower_bound: Option<Bytes>,
+    witness: String,
+    arithmetic: Arithmetic,
+    /// The result of the search; `None` if there was none.
+    best: Option<Found>,
+}
+
+/// The result of a search.
+#[derive(Serialize)]
+struct Found {
+    algorithm: &'static str,
+    peak: Option<Bytes>,
+    claim: Claim,
+    stop: Stop,
+}
+
+impl Printed for BestReport {
+    fn print(&self, text: &mut Text) {
+        let why = format!("{}{}", self.witness, self.arithmetic.remark());
+        let Some(bound) = self.lower_bound else {
+            return text.line("lower bound", format_args!("no layout exists ({why})"));
+        };
+        text.line("lower bound", noted(&bytes(bound), &why));
+        if let Some(Found { algorithm, peak, claim, .. }) = &self.best {
+            let peak = peak.map_or_else(|| "nothing found".to_owned(), bytes);
+            text.line("best known", format_args!("{peak} by {algorithm}, {claim}"));
         }
     }
 }

@@ -1,20 +1,22 @@
 //! `plimsoll compare`: compares layouts with each other and with the best bound.
 
-use super::best::{Best, BestArgs};
+use super::best::{Best, BestArgs, BestReport};
 use super::judge::judge;
-use super::layouts::{Compared, lines_of, read};
-use super::subject::{Subject, SubjectArgs};
+use super::layouts::{Compared, Distance, lines_of, read};
+use super::subject::{About, Subject, SubjectArgs};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
 use crate::input::{input_file, shown};
 use crate::output;
-use crate::report::Report;
+use crate::report::{self, Cell, Printed, Text, cells};
 use clap::Args;
 use plimsoll::Listed;
+use plimsoll::model::InstanceProblem;
 use plimsoll::model::csv::{Given, Pins};
-use plimsoll::model::{Instance, InstanceProblem, Offsets, SharedObjects, SplitBuffers, load};
+use plimsoll::model::{Bytes, Instance, Offsets, SharedObjects, SplitBuffers, load};
+use plimsoll_lab::report::gap_percent;
 use plimsoll_lab::report::map::{Map, write_maps};
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
@@ -104,56 +106,105 @@ impl Solutions<'_> {
         if let Some(path) = &args.plot {
             let mut drawn: Vec<(String, &P::Solution)> =
                 solutions.iter().map(|(path, solution)| (title(path), *solution)).collect();
-            if let Some((solver, _, solution)) = best.solution() {
-                drawn.push((solver.to_owned(), solution));
+            if let Some((algorithm, _, solution)) = best.solution() {
+                drawn.push((algorithm.to_owned(), solution));
             }
             output::late(draw::<P>(instance, &drawn, &best, path));
         }
-        self.report(subject, &best, &compared).print(args.json)?;
+        report::print(&self.report(subject, &best, &compared), args.json)?;
         let is_refuted = compared.iter().any(|one| !one.violations.is_empty());
         Ok(if is_refuted { REFUTED } else { ANSWERED })
     }
 
-    fn report<P: InstanceProblem>(&self, subject: &Subject, best: &Best<P>, compared: &[Compared]) -> Report {
+    fn report<'a, P: InstanceProblem>(
+        &'a self,
+        subject: &'a Subject,
+        best: &Best<P>,
+        compared: &'a [Compared],
+    ) -> CompareReport<'a> {
         let instance = &subject.instance;
-        let (load, capacity) = (load(instance).0, instance.capacity());
-        let row = |(path, one): (&&Path, &Compared)| {
-            let mut row = one.members(instance, self.args.json);
-            row["layout"] = shown(path).into();
-            row
+        let row = |(path, one): (&&Path, &'a Compared)| LayoutRow {
+            valid: one.violations.is_empty(),
+            violations: one.violations(),
+            peak: one.peak(),
+            distance: one.distance(instance, self.args.json),
+            layout: shown(path),
         };
-        let mut rows: Vec<Value> = self.paths.iter().zip(compared).map(row).collect();
-        let mut report = subject.report(json!({
-            "instance": instance.name(),
-            "buffers": instance.len(),
-            "problem": P::NAME,
-            "load": load,
-            "capacity": capacity,
-            "layouts": rows,
-        }));
-        report.extend(best.members(subject));
-        best.lines(subject, &mut report);
-        if let Some((solver, peak, _)) = best.solution() {
+        let search = best.solution().map(|(algorithm, peak, _)| {
+            let bound = best.bound.value.get();
             let verdict = if best.is_optimal() { "optimal" } else { "best known" };
-            let excess = peak.get() - best.bound.value.get();
-            let gap_percent = plimsoll_lab::report::gap_percent(peak.get(), best.bound.value.get());
-            rows.push(json!({
-                "layout": format!("({solver})"), "peak": peak, "gap_bytes": excess, "gap_percent": gap_percent,
-                "verdict": verdict,
-            }));
+            let gap = Cell::percent(gap_percent(peak.get(), bound));
+            cells![format!("({algorithm})"), peak, peak.get() - bound, gap, verdict]
+        });
+        CompareReport {
+            instance: instance.name(),
+            buffers: instance.len(),
+            problem: P::NAME,
+            load: load(instance).0,
+            capacity: instance.capacity(),
+            layouts: self.paths.iter().zip(compared).map(row).collect(),
+            about: subject.about(),
+            best: best.report(subject),
+            search,
+            subject,
+            compared,
         }
-        report.table(&rows, "layout, peak, above bound = gap_bytes, gap % = gap_percent, verdict");
-        for (path, one) in self.paths.iter().zip(compared) {
+    }
+}
+
+/// The report of `compare`.
+#[derive(Serialize)]
+struct CompareReport<'a> {
+    instance: &'a str,
+    buffers: usize,
+    problem: &'static str,
+    load: Bytes,
+    capacity: Option<Bytes>,
+    layouts: Vec<LayoutRow<'a>>,
+    #[serde(flatten)]
+    about: About<'a>,
+    #[serde(flatten)]
+    best: BestReport,
+    /// The row of the table on the layout that the search found.
+    #[serde(skip)]
+    search: Option<[Cell; 5]>,
+    #[serde(skip)]
+    subject: &'a Subject,
+    #[serde(skip)]
+    compared: &'a [Compared],
+}
+
+/// One layout, compared with the best bound.
+#[derive(Serialize)]
+struct LayoutRow<'a> {
+    valid: bool,
+    violations: Vec<String>,
+    peak: Bytes,
+    #[serde(flatten)]
+    distance: Distance<'a>,
+    layout: String,
+}
+
+impl Printed for CompareReport<'_> {
+    fn print(&self, text: &mut Text) {
+        self.about.print(text);
+        self.best.print(text);
+        let row = |one: &LayoutRow<'_>| {
+            let Distance { gap_bytes, gap_percent, verdict, .. } = one.distance;
+            cells![&one.layout, one.peak, gap_bytes, Cell::percent(gap_percent), verdict]
+        };
+        let rows = self.layouts.iter().map(row).chain(self.search.clone());
+        text.table(&["layout", "peak", "above bound", "gap %", "verdict"], rows);
+        for (row, one) in self.layouts.iter().zip(self.compared) {
             if one.verdict() == "optimal" {
                 continue;
             }
-            report.push(&format!("\n{}\n", shown(path)));
+            text.push(&format!("\n{}\n", row.layout));
             for line in lines_of(&one.violations) {
-                report.line("violation", line);
+                text.line("violation", line);
             }
-            one.reasons(instance, &mut report);
+            one.reasons(&self.subject.instance, text);
         }
-        report
     }
 }
 

@@ -4,17 +4,21 @@
 use crate::args::EffortArgs;
 use crate::failure::{Failure, NOTHING_FOUND, code};
 use crate::output;
-use crate::report::Report;
+use crate::report::{self, Cell, Printed, Text, cells};
 use plimsoll::Registry;
+use plimsoll::datasets::Import;
 use plimsoll::model::Value as _;
 use plimsoll::model::graph::Graph;
+use plimsoll::model::timelines::Time;
 use plimsoll::posed::Posed;
 use plimsoll::run::Limits;
 pub use plimsoll_lab::executor::Stops;
 use plimsoll_lab::executor::compare_on;
 use plimsoll_lab::machine::Machine;
-use plimsoll_lab::row::{Columns, Row, Status, Unit};
-use serde_json::{Value, json};
+use plimsoll_lab::report::{Basis, human};
+use plimsoll_lab::row::{AlgorithmKind, Columns, Row, Status, Unit};
+use serde::Serialize;
+use std::marker::PhantomData;
 use std::path::PathBuf;
 
 /// Returns a record with the columns that all runs on a graph share: those that describe the graph, this
@@ -53,10 +57,80 @@ pub fn compare<P: Posed>(
     }
 }
 
-/// Writes the records to `output`, if given, and prints them, best first for each set of terms. Returns the
-/// exit code of the best claim.
+/// The head of a report on a graph.
+#[derive(Serialize)]
+pub struct Head<'a> {
+    pub graph: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patterns: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub units: Option<&'a str>,
+    #[serde(flatten)]
+    pub basis: Basis,
+    #[serde(skip)]
+    pub operators: usize,
+}
+
+impl<'a> Head<'a> {
+    /// Returns the head of a report on the graph of an import.
+    pub fn of(import: &'a Import) -> Self {
+        let (graph, basis) = (&import.graph, Basis::of(import));
+        Self { graph: graph.name(), patterns: None, units: None, basis, operators: graph.operators().len() }
+    }
+}
+
+impl Printed for Head<'_> {
+    fn print(&self, text: &mut Text) {
+        text.push(&self.basis.text());
+        text.line("graph", format_args!("{}: {}", self.graph, human::count(self.operators, "operator")));
+    }
+}
+
+/// The report on a comparison: what `head` describes, and one record per run.
+#[derive(Serialize)]
+struct Contest<'a, H, P> {
+    #[serde(flatten)]
+    head: H,
+    problem: &'static str,
+    unit: &'static str,
+    rows: &'a [Row],
+    #[serde(skip)]
+    of: PhantomData<P>,
+}
+
+impl<H: Printed, P: Posed> Printed for Contest<'_, H, P> {
+    /// Lists the records, best first for each set of terms.
+    fn print(&self, text: &mut Text) {
+        self.head.print(text);
+        let mut sorted: Vec<&Row> = self.rows.iter().collect();
+        sorted.sort_by_key(|row| (&row.terms, row.value.is_none(), row.value.map(P::Value::of_number)));
+        let has_terms = sorted.iter().any(|row| row.terms != sorted[0].terms);
+        let terms = has_terms.then_some("terms").into_iter();
+        let columns = terms.chain(["algorithm", "kind", P::VALUE, "gap %", "own bound"]);
+        let columns = columns.chain(P::FIGURES.iter().map(|(heading, _)| *heading)).chain(["claim", "time"]);
+        let is_time = Unit::of::<P::Value>() == Unit::Picoseconds;
+        let value =
+            |value: Option<u64>| if is_time { value.map(Time::new).into() } else { Cell::from(value) };
+        let cells = |row: &&Row| {
+            let (kind, gap) = (row.kind.map(AlgorithmKind::as_str), Cell::percent(row.gap_percent));
+            let claim = row.claim.map(|claim| row.arithmetic().mark(claim));
+            let terms = has_terms.then(|| row.terms.to_string().into()).into_iter();
+            let own = cells![&row.algorithm, kind, value(row.value), gap, value(row.lower_bound)];
+            let figures = P::FIGURES.iter().map(|(_, figure)| row.counter(figure).into());
+            let end = cells![claim, row.seconds.map(Cell::seconds)];
+            terms.chain(own).chain(figures).chain(end).collect::<Vec<Cell>>()
+        };
+        text.table(&columns.collect::<Vec<_>>(), sorted.iter().map(cells));
+        for row in sorted.iter().filter(|row| !row.error.is_empty()) {
+            text.push(&format!("\n{}: {}\n", row.algorithm, row.error));
+        }
+    }
+}
+
+/// Writes the records to `output`, if given, and prints them after `head`. Returns the exit code of the best
+/// claim.
 pub fn print<P: Posed>(
-    mut report: Report,
+    head: impl Printed,
     records: &[Row],
     output: Option<&PathBuf>,
     is_json: bool,
@@ -66,46 +140,7 @@ pub fn print<P: Posed>(
             file.write_all(Columns::all().file(records).as_bytes())
         }));
     }
-    let (value, bound) = if Unit::of::<P::Value>() == Unit::Picoseconds {
-        ("value_ps", "bound_ps")
-    } else {
-        ("value", "bound")
-    };
-    let mut sorted: Vec<&Row> = records.iter().collect();
-    sorted
-        .sort_by_key(|record| (&record.terms, record.value.is_none(), record.value.map(P::Value::of_number)));
-    let row = |record: &&Row| {
-        let mut row = json!({
-            "terms": record.terms,
-            "algorithm": record.algorithm,
-            "kind": record.kind,
-            value: record.value,
-            "gap_percent": record.gap_percent,
-            bound: record.lower_bound,
-            "claim": record.claim,
-            "arithmetic": record.arithmetic(),
-            "seconds": record.seconds,
-        });
-        for (_, figure) in P::FIGURES {
-            row[*figure] = json!(record.counter(figure));
-        }
-        row
-    };
-    let rows: Vec<Value> = sorted.iter().map(row).collect();
-    let terms = if records.iter().any(|record| record.terms != records[0].terms) { "terms, " } else { "" };
-    let figures: String =
-        P::FIGURES.iter().flat_map(|(heading, figure)| [*heading, " = ", *figure, ", "]).collect();
-    report.table(
-        &rows,
-        &format!(
-            "{terms}algorithm, kind, {} = {value}, gap % = gap_percent, own bound = {bound}, {figures}claim, time = seconds",
-            P::VALUE
-        ),
-    );
-    for record in sorted.iter().filter(|record| !record.error.is_empty()) {
-        report.push(&format!("\n{}: {}\n", record.algorithm, record.error));
-    }
-    report.extend(json!({ "problem": P::NAME, "unit": P::Value::UNIT, "rows": records }));
-    report.print(is_json)?;
+    let of = PhantomData::<P>;
+    report::print(&Contest { head, problem: P::NAME, unit: P::Value::UNIT, rows: records, of }, is_json)?;
     Ok(records.iter().filter_map(|row| row.claim).map(code).min().unwrap_or(NOTHING_FOUND))
 }

@@ -4,15 +4,16 @@ use crate::args::ModelArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
-use crate::report::{Report, size};
+use crate::report::{self, Printed, Text, cells, size};
 use clap::Args;
 use plimsoll::datasets::Import;
 use plimsoll::model::contents::has_suffix;
 use plimsoll::model::graph::{Graph, Role, Tensor, write_dot, write_graph};
-use plimsoll::model::{OperatorId, TensorId};
+use plimsoll::model::{Bytes, OperatorId, TensorId};
 use plimsoll_lab::report::{Basis, human};
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
@@ -39,89 +40,129 @@ pub fn main(args: &ImportArgs) -> Result<u8, Failure> {
     if let Some(path) = &args.dot {
         output::write_file(path, |file| write_dot(&import.graph, file))?;
     }
-    report(&import, &args.model.model).print(args.json)?;
+    report::print(&report(&import, &args.model.model), args.json)?;
     Ok(ANSWERED)
 }
 
-/// Returns the report on a graph.
-fn report(import: &Import, model: &Path) -> Report {
-    let graph = &import.graph;
-    let body = graph.region(Graph::BODY);
-    let interface = |id: &TensorId| {
-        let Tensor { name, element, shape, bytes, .. } = graph.tensor(*id);
-        json!({ "name": name, "element": element, "shape": shape, "bytes": bytes })
-    };
-    let roles = [Role::Activation, Role::Input, Role::Output, Role::State, Role::Weight];
-    let [activations, inputs, outputs, states, weights] = roles.map(|role| graph.bytes(role));
-    let costs = || graph.operators().iter().filter(|operator| operator.regions.is_empty());
-    let (basis, kinds) = (Basis::of(import), kinds(graph));
-    let mut report = Report::new(json!({
-        "graph": graph.name(),
-        "operators": graph.operators().len(),
-        "tensors": graph.tensors().len(),
-        "regions": graph.regions().len(),
-        "bytes": {
-            "activation": activations, "input": inputs, "output": outputs, "state": states, "weight": weights,
-        },
-        // Number of multiply-accumulates and elementary operations of the operators whose cost is known.
-        "cost": costs().filter_map(|operator| operator.cost).fold(0, u64::saturating_add),
-        "cost_unknown": costs().filter(|operator| operator.cost.is_none()).count(),
-        "inputs": body.inputs.iter().map(interface).collect::<Vec<_>>(),
-        "outputs": body.outputs.iter().map(interface).collect::<Vec<_>>(),
-        "kinds": kinds,
-    }));
-    // Tensors whose size rests on a declared shape, and tensors whose size rests on a bound or an option.
-    let (declared, assumed) = (&import.sizes.declared, &import.sizes.assumed);
-    report.extend(json!(basis));
-    report.extend(json!({ "declared_tensors": declared, "assumed_tensors": assumed }));
-    let (name, operators) = (graph.name(), graph.operators().len());
-    let (tensors, regions) = (graph.tensors().len(), graph.regions().len());
-    let [operators, tensors, regions] = [(operators, "operator"), (tensors, "tensor"), (regions, "region")]
-        .map(|(number, noun)| human::count(number, noun));
-    report.push(&format!("{name}: {operators}, {tensors}, {regions}\n"));
-    let [activations, inputs, outputs, states, weights] =
-        [activations, inputs, outputs, states, weights].map(size);
-    let edges = format_args!("inputs {inputs}, outputs {outputs}, states {states}");
-    report.line("bytes", format_args!("weights {weights}, activations {activations}, {edges}"));
-    let unknown = costs().any(|operator| operator.cost.is_none());
-    report.show("arithmetic", if unknown { "{cost} ({cost_unknown operator} unknown)" } else { "{cost}" });
-    ends(graph, model, &mut report);
-    report.push(&basis.text());
-    report.table(&kinds, "kind, operators, weight bytes = weight_bytes, output bytes = output_bytes");
-    report
+/// The report on a graph.
+#[derive(Serialize)]
+struct ImportReport<'a> {
+    graph: &'a str,
+    operators: usize,
+    tensors: usize,
+    regions: usize,
+    bytes: BTreeMap<&'static str, Bytes>,
+    /// Number of multiply-accumulates and elementary operations of the operators whose cost is known.
+    cost: u64,
+    cost_unknown: usize,
+    inputs: Vec<End<'a>>,
+    outputs: Vec<End<'a>>,
+    kinds: Vec<KindRow<'a>>,
+    #[serde(flatten)]
+    basis: Basis,
+    /// Tensors whose size rests on a declared shape.
+    declared_tensors: &'a [String],
+    /// Tensors whose size rests on a bound or an option.
+    assumed_tensors: &'a [String],
+    /// How to state unknown shapes.
+    #[serde(skip)]
+    hint: &'static str,
 }
 
-/// Adds one line per input and output of the graph. If some types or shapes are unknown, adds a line on how
-/// to state them.
-fn ends(graph: &Graph, model: &Path, report: &mut Report) {
+/// An input or output of the graph.
+#[derive(Serialize)]
+struct End<'a> {
+    name: &'a str,
+    element: Option<&'a str>,
+    shape: Option<&'a [u64]>,
+    bytes: Bytes,
+}
+
+/// The operators of one kind.
+#[derive(Serialize)]
+struct KindRow<'a> {
+    kind: &'a str,
+    operators: usize,
+    /// Bytes of the weights that they read; a weight that is read twice counts twice.
+    weight_bytes: u64,
+    output_bytes: u64,
+}
+
+fn report<'a>(import: &'a Import, model: &Path) -> ImportReport<'a> {
+    let graph = &import.graph;
     let body = graph.region(Graph::BODY);
-    for (what, list) in [("input", &body.inputs), ("output", &body.outputs)] {
-        for &id in list {
-            let Tensor { name, element, shape, bytes, .. } = graph.tensor(id);
-            let bytes = crate::report::bytes(*bytes);
-            let shape = shape.as_deref().map(extents);
-            report.line(
-                what,
-                match (element, shape) {
-                    (Some(element), Some(shape)) => format!("{name} {element} {shape}, {bytes}"),
-                    (Some(element), None) => format!("{name} {element}, {bytes}, shape unknown"),
-                    (None, Some(shape)) => format!("{name} {shape}, {bytes}, element type unknown"),
-                    (None, None) => format!("{name}, {bytes}, element type and shape unknown"),
-                },
-            );
-        }
+    let end = |id: &TensorId| {
+        let Tensor { name, element, shape, bytes, .. } = graph.tensor(*id);
+        End { name, element: element.as_deref(), shape: shape.as_deref(), bytes: *bytes }
+    };
+    let roles = [
+        ("activation", Role::Activation),
+        ("input", Role::Input),
+        ("output", Role::Output),
+        ("state", Role::State),
+        ("weight", Role::Weight),
+    ];
+    let costs = || graph.operators().iter().filter(|operator| operator.regions.is_empty());
+    ImportReport {
+        graph: graph.name(),
+        operators: graph.operators().len(),
+        tensors: graph.tensors().len(),
+        regions: graph.regions().len(),
+        bytes: roles.map(|(name, role)| (name, graph.bytes(role))).into(),
+        cost: costs().filter_map(|operator| operator.cost).fold(0, u64::saturating_add),
+        cost_unknown: costs().filter(|operator| operator.cost.is_none()).count(),
+        inputs: body.inputs.iter().map(end).collect(),
+        outputs: body.outputs.iter().map(end).collect(),
+        kinds: kinds(graph),
+        basis: Basis::of(import),
+        declared_tensors: &import.sizes.declared,
+        assumed_tensors: &import.sizes.assumed,
+        hint: if has_suffix(model, &["json"]) {
+            "(the members `element` and `shape` of a tensor set its type and shape; plans need only the size in bytes)"
+        } else {
+            "(--input-shape and --dim set shapes; plans need only the size in bytes)"
+        },
     }
-    let is_unknown = |id: &TensorId| graph.tensor(*id).element.is_none() || graph.tensor(*id).shape.is_none();
-    if body.inputs.iter().chain(&body.outputs).any(is_unknown) {
-        let is_graph = has_suffix(model, &["json"]);
-        report.line(
-            "",
-            if is_graph {
-                "(the members `element` and `shape` of a tensor set its type and shape; plans need only the size in bytes)"
-            } else {
-                "(--input-shape and --dim set shapes; plans need only the size in bytes)"
-            },
-        );
+}
+
+impl Printed for ImportReport<'_> {
+    fn print(&self, text: &mut Text) {
+        let [operators, tensors, regions] =
+            [(self.operators, "operator"), (self.tensors, "tensor"), (self.regions, "region")]
+                .map(|(number, noun)| human::count(number, noun));
+        text.push(&format!("{}: {operators}, {tensors}, {regions}\n", self.graph));
+        let [weights, activations, inputs, outputs, states] =
+            ["weight", "activation", "input", "output", "state"].map(|role| size(self.bytes[role]));
+        let edges = format_args!("inputs {inputs}, outputs {outputs}, states {states}");
+        text.line("bytes", format_args!("weights {weights}, activations {activations}, {edges}"));
+        let unknown = match self.cost_unknown {
+            0 => String::new(),
+            unknown => format!(" ({} unknown)", human::count(unknown, "operator")),
+        };
+        text.line("arithmetic", format_args!("{}{unknown}", self.cost));
+        for (what, list) in [("input", &self.inputs), ("output", &self.outputs)] {
+            for end in list {
+                text.line(what, end);
+            }
+        }
+        if self.inputs.iter().chain(&self.outputs).any(|one| one.element.is_none() || one.shape.is_none()) {
+            text.line("", self.hint);
+        }
+        text.push(&self.basis.text());
+        let row = |one: &KindRow<'_>| cells![one.kind, one.operators, one.weight_bytes, one.output_bytes];
+        text.table(&["kind", "operators", "weight bytes", "output bytes"], self.kinds.iter().map(row));
+    }
+}
+
+impl Display for End<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (name, bytes, shape) = (self.name, crate::report::bytes(self.bytes), self.shape.map(extents));
+        match (self.element, shape) {
+            (Some(element), Some(shape)) => write!(f, "{name} {element} {shape}, {bytes}"),
+            (Some(element), None) => write!(f, "{name} {element}, {bytes}, shape unknown"),
+            (None, Some(shape)) => write!(f, "{name} {shape}, {bytes}, element type unknown"),
+            (None, None) => write!(f, "{name}, {bytes}, element type and shape unknown"),
+        }
     }
 }
 
@@ -130,21 +171,20 @@ fn extents(shape: &[u64]) -> String {
     if extents.is_empty() { "scalar".to_owned() } else { extents.join("x") }
 }
 
-/// Returns one row per operator kind, the most frequent first. A row contains the number of operators, the
-/// bytes of the weights that they read (a weight that is read twice counts twice), and the bytes of their
-/// outputs.
-fn kinds(graph: &Graph) -> Vec<Value> {
-    let mut rows: BTreeMap<&str, (usize, u64, u64)> = BTreeMap::new();
+/// Returns one row per operator kind, the most frequent first.
+fn kinds(graph: &Graph) -> Vec<KindRow<'_>> {
+    let mut rows: BTreeMap<&str, KindRow<'_>> = BTreeMap::new();
     for (at, operator) in graph.operators().iter().enumerate() {
-        let (operators, weights, outputs) = rows.entry(&operator.kind).or_default();
-        *operators += 1;
+        let kind = operator.kind.as_str();
+        let empty = KindRow { kind, operators: 0, weight_bytes: 0, output_bytes: 0 };
+        let row = rows.entry(kind).or_insert(empty);
+        row.operators += 1;
         if operator.regions.is_empty() {
-            *weights += graph.weight_bytes(OperatorId::at(at)).get();
+            row.weight_bytes += graph.weight_bytes(OperatorId::at(at)).get();
         }
-        *outputs += operator.outputs.iter().map(|&t| graph.tensor(t).bytes.get()).sum::<u64>();
+        row.output_bytes += operator.outputs.iter().map(|&t| graph.tensor(t).bytes.get()).sum::<u64>();
     }
-    let mut rows: Vec<_> = rows.into_iter().collect();
-    rows.sort_by_key(|(_, (operators, ..))| std::cmp::Reverse(*operators));
-    let row = |(kind, (operators, weights, outputs))| json!({ "kind": kind, "operators": operators, "weight_bytes": weights, "output_bytes": outputs });
-    rows.into_iter().map(row).collect()
+    let mut rows: Vec<_> = rows.into_values().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.operators));
+    rows
 }

@@ -3,12 +3,13 @@
 use super::best::Best;
 use crate::args::note_columns;
 use crate::failure::Failure;
-use crate::report::{Report, bytes, named, size};
+use crate::report::{Text, bytes, named, names, size};
+use plimsoll::model::InstanceProblem;
 use plimsoll::model::csv::{Given, read_answer_file};
-use plimsoll::model::{BufferId, Bytes, Instance, InstanceProblem, Step, Violation};
+use plimsoll::model::{BufferId, Bytes, Instance, Step, Violation};
 use plimsoll::{Diagnosis, ExtentSection};
 use plimsoll_lab::report::{gap_percent, percent};
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::path::Path;
 
 /// Maximum number of buffers named in a line of text, and of lines that list violations. The JSON report
@@ -76,74 +77,99 @@ impl Compared {
         }
     }
 
-    /// Returns the members of a report on this answer. Sections above the bound are included only
-    /// if `with_sections` is true, because there may be many.
-    pub fn members(&self, instance: &Instance, with_sections: bool) -> Value {
+    /// Returns the part of a report that compares this answer with the bound. Sections above the bound are
+    /// included only if `with_sections` is true, because there may be many.
+    pub fn distance<'a>(&'a self, instance: &'a Instance, with_sections: bool) -> Distance<'a> {
         let own = &self.diagnosis;
-        let names = |ids: &[BufferId]| ids.iter().map(|&id| instance.buffer(id).name()).collect::<Vec<_>>();
-        let section = |one: &ExtentSection| {
-            json!({
-                "lower": one.steps.lower,
-                "upper": one.steps.upper,
-                "extent": one.extent,
-                "live": one.live,
-                "free": one.free(),
-            })
+        let section = |one: &ExtentSection| SectionRow {
+            lower: one.steps.lower,
+            upper: one.steps.upper,
+            extent: one.extent,
+            live: one.live,
+            free: one.free(),
         };
-        let mut members = json!({
-            "valid": self.violations.is_empty(),
-            "violations": self.violations.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "peak": own.peak,
-            "gap_bytes": own.excess(),
-            "gap_percent": self.gap_percent,
-            "verdict": self.verdict(),
-            "above_bound": names(&own.above),
-            "sections_above_bound": [],
-            "at_peak": names(&own.at_peak),
-            "load_step": own.load_step,
-            "at_load": names(&own.at_load),
-        });
-        if with_sections {
-            // The macro would copy the list.
-            members["sections_above_bound"] = own.above_bound().map(section).collect();
+        let sections = own.above_bound().filter(|_| with_sections).map(section);
+        Distance {
+            gap_bytes: Some(own.excess().get() as i64),
+            gap_percent: self.gap_percent,
+            verdict: self.verdict(),
+            above_bound: names(instance, &own.above),
+            sections_above_bound: sections.collect(),
+            at_peak: names(instance, &own.at_peak),
+            load_step: own.load_step,
+            at_load: names(instance, &own.at_load),
         }
-        members
+    }
+
+    /// Returns the peak of the answer.
+    pub fn peak(&self) -> Bytes {
+        self.diagnosis.peak
+    }
+
+    /// Returns the violations as text.
+    pub fn violations(&self) -> Vec<String> {
+        self.violations.iter().map(ToString::to_string).collect()
     }
 
     /// Adds the line with the gap in bytes and percent.
-    pub fn gap(&self, report: &mut Report) {
+    pub fn gap(&self, text: &mut Text) {
         let percent = self.gap_percent.map_or_else(String::new, |gap| format!(", {} %", percent(gap)));
-        report.line("gap", format_args!("{}{percent}: {}", bytes(self.diagnosis.excess()), self.verdict()));
+        text.line("gap", format_args!("{}{percent}: {}", bytes(self.diagnosis.excess()), self.verdict()));
     }
 
     /// Adds the lines that explain the gap, if there is one, and a line that lists the buffers that are live
     /// at the step with the most live bytes.
-    pub fn reasons(&self, instance: &Instance, report: &mut Report) {
+    pub fn reasons(&self, instance: &Instance, text: &mut Text) {
         let own = &self.diagnosis;
         if own.excess() > Bytes::ZERO {
-            self.losses(instance, report);
+            self.losses(instance, text);
         }
-        report.line("load", live(instance, &own.at_load, own.load_step));
+        text.line("load", live(instance, &own.at_load, own.load_step));
     }
 
     /// Adds the buffers that end above the bound, and the steps at which bytes are free.
-    fn losses(&self, instance: &Instance, report: &mut Report) {
+    fn losses(&self, instance: &Instance, text: &mut Text) {
         let own = &self.diagnosis;
         let count = own.above.len();
         let ends = if count == 1 { "buffer ends" } else { "buffers end" };
         let names = named(instance, &own.above, MOST);
-        report.line("above bound", format_args!("{count} {ends} above {}: {names}", bytes(own.bound)));
+        text.line("above bound", format_args!("{count} {ends} above {}: {names}", bytes(own.bound)));
         if let Some(worst) = own.worst() {
             if !worst.steps.contains(own.load_step) {
-                report.line("at peak", live(instance, &own.at_peak, worst.steps.lower));
+                text.line("at peak", live(instance, &own.at_peak, worst.steps.lower));
             }
-            report.line("lost at peak", format_args!("{} are free at steps {}", free(worst), worst.steps));
+            text.line("lost at peak", format_args!("{} are free at steps {}", free(worst), worst.steps));
         }
         let most = own.above_bound().max_by_key(|one| (one.free(), std::cmp::Reverse(one.steps)));
         if let Some(most) = most.filter(|most| own.worst().is_some_and(|worst| worst.free() < most.free())) {
-            report.line("largest loss", format_args!("{} are free at steps {}", free(most), most.steps));
+            text.line("largest loss", format_args!("{} are free at steps {}", free(most), most.steps));
         }
     }
+}
+
+/// An answer compared with the best bound, as part of a report.
+#[derive(Serialize)]
+pub struct Distance<'a> {
+    pub gap_bytes: Option<i64>,
+    pub gap_percent: Option<f64>,
+    pub verdict: &'static str,
+    /// The buffers that end above the bound.
+    pub above_bound: Vec<&'a str>,
+    pub sections_above_bound: Vec<SectionRow>,
+    pub at_peak: Vec<&'a str>,
+    /// The step with the most live bytes, and the buffers that are live there.
+    pub load_step: Step,
+    pub at_load: Vec<&'a str>,
+}
+
+/// Steps between which the extent of a layout does not change.
+#[derive(Serialize)]
+pub struct SectionRow {
+    lower: Step,
+    upper: Step,
+    extent: Bytes,
+    live: Bytes,
+    free: Bytes,
 }
 
 /// Names the buffers that are live at a step, as in `6 bytes are live at step 3: a (4 bytes), b (2 bytes)`.

@@ -2,8 +2,7 @@
 
 use super::choose::unknown;
 use crate::failure::{ANSWERED, Failure};
-use crate::output;
-use crate::report::Report;
+use crate::report::{self, Printed, Text, cells};
 use clap::Args;
 use plimsoll::branches::SCHEMES;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
@@ -11,17 +10,17 @@ use plimsoll::datasets::graphs::GRAPH_FAMILIES;
 use plimsoll::datasets::{
     DERIVATIONS, FAMILIES, FamilyParam, KnownOperator, known_operators, worked_examples,
 };
-use plimsoll::model::Parameter;
 use plimsoll::model::structure::Relation;
 use plimsoll::model::tiers::{TIER_PRESETS, TierMachine};
 use plimsoll::model::timelines::{Machine, PRESETS};
+use plimsoll::model::{Bytes, Parameter};
 use plimsoll::posed::{Facts, PROBLEMS, algorithms, problem};
 use plimsoll_lab::report::table::wrapped;
+use plimsoll_lab::row::AlgorithmKind;
 use plimsoll_lab::suite::{SUITES, Suite, corpora};
 use plimsoll_papers::{PAPERS, Paper};
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// Each problem with its objective and a command line whose last option selects the algorithm.
 const QUESTIONS: [(&str, &str, &str); 9] = [
@@ -52,6 +51,9 @@ const QUESTIONS: [(&str, &str, &str); 9] = [
     ("fusion", "the groups of operators to run as one", "fuse MODEL --algorithm"),
 ];
 
+/// The kind of the algorithms that prove their answers.
+const EXACT: &str = AlgorithmKind::Exact.as_str();
+
 /// Arguments of `list` that are neither problems nor names of single entries.
 const TOPICS: [&str; 10] = [
     "suites",
@@ -66,66 +68,146 @@ const TOPICS: [&str; 10] = [
     "algorithms",
 ];
 
-/// Returns one JSON object per algorithm.
-fn rows(facts: &[Facts]) -> Vec<Value> {
-    let row = |one: &Facts| {
-        let Facts { problem, name, kind, about, source, time, parameters } = one;
-        let parameter = |one: &Parameter| json!({ "name": one.name, "about": one.about });
-        let parameters: Vec<Value> = parameters.iter().map(parameter).collect();
-        json!({
-            "problem": problem, "name": name, "kind": kind.to_string(), "about": about, "source": source,
-            "time": time, "parameters": parameters,
-        })
-    };
-    facts.iter().map(row).collect()
+/// One entry of the list.
+#[derive(Clone, Default, Serialize)]
+struct Item {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    problem: &'static str,
+    name: &'static str,
+    /// The kind of an algorithm.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    kind: &'static str,
+    /// The title of a paper.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    title: &'static str,
+    /// The commands that accept a machine.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    commands: &'static str,
+    about: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    source: &'static str,
+    /// The running time of an algorithm in the worst case.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    time: &'static str,
+    /// The parameters of an algorithm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters: Option<Vec<Parameter>>,
+    #[serde(flatten)]
+    case: Option<Case>,
+    /// Whether the files of a suite are there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    available: Option<bool>,
+    /// The version and the parameters of a family.
+    #[serde(flatten)]
+    family: Option<Family>,
 }
 
-fn family(name: &str, about: &str, version: u32, params: &[FamilyParam]) -> Value {
-    let row = |one: &FamilyParam| json!({ "name": one.name, "default": one.default, "about": one.about });
-    let params: Vec<Value> = params.iter().map(row).collect();
-    json!({ "name": name, "about": about, "version": version, "params": params })
+/// A graph that is hard for planners.
+#[derive(Clone, Serialize)]
+struct Case {
+    /// The size of the smallest arena, if it is known.
+    optimum: Option<Bytes>,
 }
 
-fn instance_families() -> Vec<Value> {
-    let derived = DERIVATIONS.iter().map(|one| family(one.name, one.about, one.version, one.params));
-    let own = FAMILIES.iter().map(|one| family(one.name, one.about, one.version, one.params));
+#[derive(Clone, Serialize)]
+struct Family {
+    version: u32,
+    params: &'static [FamilyParam],
+}
+
+impl Item {
+    fn new(name: &'static str, about: impl Into<String>, source: &'static str) -> Self {
+        Self { name, about: about.into(), source, ..Self::default() }
+    }
+
+    fn algorithm(one: &Facts) -> Self {
+        let &Facts { problem, name, kind, about, source, time, ref parameters } = one;
+        let kind = AlgorithmKind::from(kind).as_str();
+        Self { problem, kind, time, parameters: Some(parameters.clone()), ..Self::new(name, about, source) }
+    }
+
+    fn family(name: &'static str, about: &str, version: u32, params: &'static [FamilyParam]) -> Self {
+        Self { family: Some(Family { version, params }), ..Self::new(name, about, "") }
+    }
+
+    fn optimum(&self) -> Option<Bytes> {
+        self.case.as_ref()?.optimum
+    }
+
+    /// Appends a note on the required folder to an unavailable suite.
+    fn noted(mut self) -> Self {
+        if self.available == Some(false) {
+            self.about += " (set PLIMSOLL_CORPORA to the folder that contains it)";
+        }
+        self
+    }
+}
+
+fn instance_families() -> Vec<Item> {
+    let derived = DERIVATIONS.iter().map(|one| Item::family(one.name, one.about, one.version, one.params));
+    let own = FAMILIES.iter().map(|one| Item::family(one.name, one.about, one.version, one.params));
     own.chain(derived).collect()
 }
 
-fn graph_families() -> Vec<Value> {
-    GRAPH_FAMILIES.iter().map(|one| family(one.name, one.about, one.version, one.params)).collect()
+/// Lists of entries by name.
+struct Lists<'a>(Vec<(&'static str, Vec<&'a Item>)>);
+
+impl Serialize for Lists<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, items)| (name, items)))
+    }
 }
 
-/// Returns a row with name, description and source.
-fn entry(name: &str, about: &str, source: &str) -> Value {
-    json!({ "name": name, "about": about, "source": source })
+/// The report on everything or on some entries, with its text.
+#[derive(Serialize)]
+struct Listing<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<&'a str>,
+    #[serde(flatten)]
+    one: Option<Item>,
+    #[serde(flatten)]
+    lists: Lists<'a>,
+    #[serde(skip)]
+    text: Text,
 }
 
-/// Prints the known operators, grouped by domain and by how their outputs are sized.
-fn operators(json: bool) -> Result<u8, Failure> {
-    let all = known_operators();
-    if json {
-        let row =
-            |one: &KnownOperator| json!({ "domain": one.domain, "name": one.name, "sizing": one.sizing });
-        output::print_json(&all.iter().map(row).collect::<Vec<_>>())?;
-        return Ok(ANSWERED);
+impl<'a> Listing<'a> {
+    fn new(lists: Vec<(&'static str, &'a [Item])>) -> Self {
+        let lists = lists.into_iter().map(|(name, items)| (name, items.iter().collect())).collect();
+        Self { problem: None, one: None, lists: Lists(lists), text: Text::default() }
     }
-    let mut groups: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
-    for one in &all {
-        groups.entry((one.domain, one.sizing)).or_default().push(one.name);
+}
+
+impl Printed for Listing<'_> {
+    fn print(&self, text: &mut Text) {
+        text.append(&self.text);
     }
-    let mut text = "inferred: output sizes follow from shapes, attributes and constants\n\
-                    bounded: output sizes depend on data; an upper bound is used and reported\n\
-                    opaque: output sizes are unknown unless an option gives them\n"
-        .to_owned();
-    for ((domain, sizing), names) in groups {
-        let _ = write!(text, "\n{domain}, {sizing} ({}):\n", names.len());
-        for line in wrapped(&names.join(" "), 78) {
-            let _ = writeln!(text, "  {line}");
+}
+
+/// The known operators.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Operators(Vec<KnownOperator>);
+
+impl Printed for Operators {
+    /// Lists the operators, grouped by domain and by how their outputs are sized.
+    fn print(&self, text: &mut Text) {
+        let mut groups: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+        for one in &self.0 {
+            groups.entry((one.domain, one.sizing)).or_default().push(one.name);
+        }
+        text.verbatim(
+            "inferred: output sizes follow from shapes, attributes and constants\n\
+             bounded: output sizes depend on data; an upper bound is used and reported\n\
+             opaque: output sizes are unknown unless an option gives them\n",
+        );
+        for ((domain, sizing), names) in groups {
+            text.verbatim(&format!("\n{domain}, {sizing} ({}):\n", names.len()));
+            for line in wrapped(&names.join(" "), 78) {
+                text.verbatim(&format!("  {line}\n"));
+            }
         }
     }
-    output::print(&text)?;
-    Ok(ANSWERED)
 }
 
 #[derive(Args, Debug)]
@@ -141,298 +223,296 @@ pub struct ListArgs {
 
 pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     let all = All::new();
-    let Some(name) = args.name.as_deref() else {
-        all.overview().print(args.json)?;
-        return Ok(ANSWERED);
+    let listing = match args.name.as_deref() {
+        None => Some(all.overview()),
+        Some("operators") => {
+            report::print(&Operators(known_operators()), args.json)?;
+            return Ok(ANSWERED);
+        }
+        Some(name) => match problem(name) {
+            Some(problem) => Some(all.problem(problem)),
+            None => all.topic(name).or_else(|| all.one(name)),
+        },
     };
-    if name == "operators" {
-        return operators(args.json);
-    }
-    let report = match problem(name) {
-        Some(problem) => Some(all.problem(problem)),
-        None => all.topic(name).or_else(|| all.one(name)),
-    };
-    report.ok_or_else(|| all.unknown(name))?.print(args.json)?;
+    let listing = listing.ok_or_else(|| all.unknown(args.name.as_deref().unwrap_or_default()))?;
+    report::print(&listing, args.json)?;
     Ok(ANSWERED)
 }
 
-/// Everything that can be listed, as rows.
+/// Everything that can be listed.
 struct All {
-    algorithms: Vec<Value>,
-    suites: Vec<Value>,
-    families: Vec<Value>,
-    graphs: Vec<Value>,
-    papers: Vec<Value>,
-    examples: Vec<Value>,
-    schemes: Vec<Value>,
-    conflicts: Vec<Value>,
-    cases: Vec<Value>,
-    machines: Vec<Value>,
+    algorithms: Vec<Item>,
+    suites: Vec<Item>,
+    families: Vec<Item>,
+    graphs: Vec<Item>,
+    papers: Vec<Item>,
+    examples: Vec<Item>,
+    schemes: Vec<Item>,
+    conflicts: Vec<Item>,
+    cases: Vec<Item>,
+    machines: Vec<Item>,
 }
+
+/// The commands that accept the two kinds of machines.
+const COMMANDS: [&str; 2] = ["overlap, measure", "tiers"];
 
 /// Returns the built-in machines: those of `overlap` and `measure`, and those of `tiers`. Each of the two
 /// groups has its own file format and its own machine called `generic`.
-fn machines() -> Vec<Value> {
-    let row = |name: &str, commands: &str, about: Option<String>| json!({ "name": name, "commands": commands, "about": about.unwrap_or_default() });
-    let own = PRESETS.map(|(name, _)| {
-        row(name, "overlap, measure", Machine::find(name).ok().map(|machine| machine.about))
-    });
+fn machines() -> Vec<Item> {
+    let item = |name, commands, about: Option<String>| Item {
+        commands,
+        ..Item::new(name, about.unwrap_or_default(), "")
+    };
+    let own = PRESETS
+        .map(|(name, _)| item(name, COMMANDS[0], Machine::find(name).ok().map(|machine| machine.about)));
     let tiers = TIER_PRESETS
-        .map(|(name, _)| row(name, "tiers", TierMachine::find(name).ok().map(|machine| machine.about)));
+        .map(|(name, _)| item(name, COMMANDS[1], TierMachine::find(name).ok().map(|machine| machine.about)));
     own.into_iter().chain(tiers).collect()
 }
 
 impl All {
     fn new() -> Self {
         let registry = plimsoll::registry();
-        let own = PROBLEMS.iter().flat_map(|problem| rows(&algorithms(&registry, problem)));
+        let own = PROBLEMS
+            .iter()
+            .flat_map(|problem| algorithms(&registry, problem))
+            .map(|one| Item::algorithm(&one));
         let suite = |suite: &Suite| {
             let available = suite.origin.folder().is_none() || corpora().is_some();
-            json!({ "name": suite.name, "about": suite.about, "available": available })
+            Item { available: Some(available), ..Item::new(suite.name, suite.about, "") }
         };
-        let paper = |one: &Paper| json!({ "name": one.name, "source": one.source, "title": one.title, "about": one.about });
-        let examples = worked_examples().into_iter().map(|one| entry(one.name, one.about, one.source));
-        let conflict = |(name, about)| json!({ "name": name, "about": about });
-        // The optimum is the size of the smallest arena, in bytes.
-        let case = |one: &ControlCase| json!({ "name": one.name, "about": one.about, "source": one.source, "optimum": one.optimum });
+        let paper =
+            |one: &'static Paper| Item { title: &one.title, ..Item::new(&one.name, &one.about, &one.source) };
+        let case = |one: &ControlCase| Item {
+            case: Some(Case { optimum: one.optimum }),
+            ..Item::new(one.name, one.about, one.source)
+        };
+        let graphs = GRAPH_FAMILIES.iter();
+        let examples = worked_examples().into_iter().map(|one| Item::new(one.name, one.about, one.source));
         Self {
             algorithms: own.collect(),
             suites: SUITES.iter().map(suite).collect(),
             families: instance_families(),
-            graphs: graph_families(),
+            graphs: graphs.map(|one| Item::family(one.name, one.about, one.version, one.params)).collect(),
             papers: PAPERS.iter().map(paper).collect(),
             examples: examples.collect(),
-            schemes: SCHEMES.iter().map(|one| entry(one.name, one.about, one.source)).collect(),
-            conflicts: Relation::ABOUT.map(conflict).to_vec(),
+            schemes: SCHEMES.iter().map(|one| Item::new(one.name, one.about, one.source)).collect(),
+            conflicts: Relation::ABOUT.map(|(name, about)| Item::new(name, about, "")).to_vec(),
             cases: CONTROL_CASES.iter().map(case).collect(),
             machines: machines(),
         }
     }
 
-    /// Returns the algorithms of a problem.
-    fn of(&self, problem: &str) -> Vec<Value> {
-        self.algorithms.iter().filter(|row| row["problem"] == problem).cloned().collect()
+    /// Returns all lists with their names.
+    fn lists(&self) -> Vec<(&'static str, &[Item])> {
+        vec![
+            ("algorithms", &self.algorithms),
+            ("suites", &self.suites),
+            ("families", &self.families),
+            ("graph_families", &self.graphs),
+            ("papers", &self.papers),
+            ("worked_examples", &self.examples),
+            ("branches", &self.schemes),
+            ("conflicts", &self.conflicts),
+            ("control_cases", &self.cases),
+            ("machines", &self.machines),
+        ]
     }
 
-    /// Returns the report on everything. Its JSON contains all rows. Its text contains only names and numbers
-    /// of rows.
-    fn overview(&self) -> Report {
-        let mut report = Report::new(json!({
-            "algorithms": self.algorithms,
-            "suites": self.suites,
-            "families": self.families,
-            "graph_families": self.graphs,
-            "papers": self.papers,
-            "worked_examples": self.examples,
-            "branches": self.schemes,
-            "conflicts": self.conflicts,
-            "control_cases": self.cases,
-            "machines": self.machines,
-        }));
-        let problem = |(name, about, _): &(&str, &str, &str)| {
+    /// Returns the algorithms of a problem.
+    fn of(&self, problem: &str) -> Vec<&Item> {
+        self.algorithms.iter().filter(|item| item.problem == problem).collect()
+    }
+
+    /// Returns the report on everything. Its text contains only names and numbers of entries.
+    fn overview(&self) -> Listing<'_> {
+        let mut listing = Listing::new(self.lists());
+        let text = &mut listing.text;
+        let problem = |(name, about, _): &(&'static str, &'static str, &str)| {
             let own = self.of(name);
-            let exact = own.iter().filter(|row| row["kind"] == "exact").count();
-            json!({ "problem": name, "about": about, "exact": exact, "heuristic": own.len() - exact })
+            let exact = own.iter().filter(|item| item.kind == EXACT).count();
+            cells![*name, exact, own.len() - exact, *about]
         };
-        let problems: Vec<Value> = QUESTIONS.iter().map(problem).collect();
-        report.table(&problems, "problem, exact, heuristic, seeks = about");
-        report.push("\n");
-        report.line("suites", names(&self.suites));
-        report.line("families", names(&self.families));
-        report.line("of graphs", names(&self.graphs));
-        report.line("papers", names(&self.papers));
-        let of = |commands: &str| -> Vec<Value> {
-            self.machines.iter().filter(|row| row["commands"] == commands).cloned().collect()
-        };
-        let (own, tiers) = (names(&of("overlap, measure")), names(&of("tiers")));
-        report.line("machines", format_args!("{own}; of `tiers`: {tiers}"));
-        for (topic, rows) in [("graphs", &self.cases), ("examples", &self.examples)] {
-            report.line(topic, format_args!("{} (see `plimsoll list {topic}`)", rows.len()));
+        text.table(&["problem", "exact", "heuristic", "seeks"], QUESTIONS.iter().map(problem));
+        text.push("\n");
+        text.line("suites", names(&self.suites));
+        text.line("families", names(&self.families));
+        text.line("of graphs", names(&self.graphs));
+        text.line("papers", names(&self.papers));
+        let [own, tiers] =
+            COMMANDS.map(|commands| names(self.machines.iter().filter(|item| item.commands == commands)));
+        text.line("machines", format_args!("{own}; of `tiers`: {tiers}"));
+        for (topic, items) in [("graphs", &self.cases), ("examples", &self.examples)] {
+            text.line(topic, format_args!("{} (see `plimsoll list {topic}`)", items.len()));
         }
-        report.line("operators", format_args!("{} (see `plimsoll list operators`)", known_operators().len()));
-        report.push(
+        text.line("operators", format_args!("{} (see `plimsoll list operators`)", known_operators().len()));
+        text.push(
             "\nplimsoll list offsets      the algorithms of a problem\n\
              plimsoll list exact        an algorithm, with its source\n\
              plimsoll list suites       also: families, graphs, papers, examples, branches, conflicts, machines\n\
              plimsoll list uniform      a family with its parameters, or any other name\n\
              plimsoll list --json       everything\n",
         );
-        report
+        listing
     }
 
     /// Returns the report on one problem.
-    fn problem(&self, problem: &str) -> Report {
+    fn problem<'a>(&'a self, problem: &'a str) -> Listing<'a> {
         let own = self.of(problem);
-        let mut report = Report::new(json!({ "problem": problem, "algorithms": own }));
+        let mut listing = Listing { problem: Some(problem), ..Listing::new(Vec::new()) };
+        let text = &mut listing.text;
         if let Some((_, about, usage)) = QUESTIONS.iter().find(|(name, ..)| *name == problem) {
-            report.push(&format!("{problem}: {about}\n"));
-            report.line("used by", format_args!("plimsoll {usage} NAME"));
+            text.push(&format!("{problem}: {about}\n"));
+            text.line("used by", format_args!("plimsoll {usage} NAME"));
         }
-        report.table(&own, "name, kind, description = about");
-        report.push("\n`plimsoll list NAME` describes one algorithm and its parameters.\n");
-        report
+        let row = |item: &&Item| cells![item.name, item.kind, &item.about];
+        text.table(&["name", "kind", "description"], own.iter().map(row));
+        text.push("\n`plimsoll list NAME` describes one algorithm and its parameters.\n");
+        listing.lists = Lists(vec![("algorithms", own)]);
+        listing
     }
 
     /// Returns the report on a topic.
-    fn topic(&self, topic: &str) -> Option<Report> {
-        let (key, rows, columns) = match topic {
-            "algorithms" => {
-                ("algorithms", self.algorithms.clone(), "problem, name, kind, description = about")
-            }
-            "suites" => ("suites", with_notes(self.suites.clone()), "suite = name, instances = about"),
+    fn topic(&self, topic: &str) -> Option<Listing<'_>> {
+        let pair = |item: &Item| cells![item.name, &item.about].to_vec();
+        let (key, items, columns): (_, &[Item], &[&str]) = match topic {
+            "algorithms" => ("algorithms", &self.algorithms, &["problem", "name", "kind", "description"]),
+            "suites" => ("suites", &self.suites, &["suite", "instances"]),
             "families" => {
-                let mut report =
-                    Report::new(json!({ "families": self.families, "graph_families": self.graphs }));
-                report.table(&self.families, "family = name, generated instances = about");
-                report.table(&self.graphs, "family = name, generated graphs = about");
-                report.push("\n`plimsoll list FAMILY` describes the parameters of a family.\n");
-                return Some(report);
+                let lists = vec![("families", &self.families[..]), ("graph_families", &self.graphs)];
+                let mut listing = Listing::new(lists);
+                let text = &mut listing.text;
+                text.table(&["family", "generated instances"], self.families.iter().map(pair));
+                text.table(&["family", "generated graphs"], self.graphs.iter().map(pair));
+                text.push("\n`plimsoll list FAMILY` describes the parameters of a family.\n");
+                return Some(listing);
             }
-            "graphs" => (
-                "control_cases",
-                self.cases.clone(),
-                "graph = name, difficulty for planners = about, optimum",
-            ),
-            "papers" => {
-                ("papers", self.papers.clone(), "paper = name, document = title, reproduced results = about")
-            }
-            "examples" => ("worked_examples", self.examples.clone(), "example = name, description = about"),
-            "branches" => ("branches", self.schemes.clone(), "branches = name, sharing of memory = about"),
-            "machines" => {
-                ("machines", self.machines.clone(), "machine = name, commands, description = about")
-            }
-            "conflicts" => (
-                "conflicts",
-                self.conflicts.clone(),
-                "conflicts = name, two buffers may share memory = about",
-            ),
+            "graphs" => ("control_cases", &self.cases, &["graph", "difficulty for planners", "optimum"]),
+            "papers" => ("papers", &self.papers, &["paper", "document", "reproduced results"]),
+            "examples" => ("worked_examples", &self.examples, &["example", "description"]),
+            "branches" => ("branches", &self.schemes, &["branches", "sharing of memory"]),
+            "machines" => ("machines", &self.machines, &["machine", "commands", "description"]),
+            "conflicts" => ("conflicts", &self.conflicts, &["conflicts", "two buffers may share memory"]),
             _ => return None,
         };
-        let mut report = Report::new(json!({ key: rows }));
-        report.table(&rows, columns);
-        Some(report)
+        let row = |item: Item| match topic {
+            "algorithms" => cells![item.problem, item.name, item.kind, item.about].to_vec(),
+            "graphs" => cells![item.name, &item.about, item.optimum()].to_vec(),
+            "papers" => cells![item.name, item.title, item.about].to_vec(),
+            "machines" => cells![item.name, item.commands, item.about].to_vec(),
+            _ => pair(&item),
+        };
+        let mut listing = Listing::new(vec![(key, items)]);
+        listing.text.table(columns, items.iter().map(|item| row(item.clone().noted())));
+        Some(listing)
     }
 
     /// Returns the report on everything with this name.
-    fn one(&self, name: &str) -> Option<Report> {
-        let is_it = |row: &&Value| row["name"] == name;
+    fn one(&self, name: &str) -> Option<Listing<'_>> {
+        let is_it = |item: &&Item| item.name == name;
         if let Some(family) = self.families.iter().chain(&self.graphs).find(is_it) {
-            return Some(family_report(name, family));
+            return Some(family_listing(family));
         }
-        let found: Vec<Value> = self.algorithms.iter().filter(is_it).cloned().collect();
+        let found: Vec<&Item> = self.algorithms.iter().filter(is_it).collect();
         if !found.is_empty() {
-            return Some(algorithm_report(name, &found));
+            return Some(algorithm_listing(found));
         }
         let others = [
-            ("suite", with_notes(self.suites.clone()), "plimsoll bench"),
-            ("graph", self.cases.clone(), "plimsoll generate"),
-            ("paper", self.papers.clone(), "plimsoll reproduce"),
-            ("example", self.examples.clone(), "plimsoll bench embedded --only"),
-            ("branches", self.schemes.clone(), "plimsoll plan MODEL --branches"),
-            ("conflicts", self.conflicts.clone(), "plimsoll plan MODEL --conflicts"),
+            ("suite", &self.suites, "plimsoll bench"),
+            ("graph", &self.cases, "plimsoll generate"),
+            ("paper", &self.papers, "plimsoll reproduce"),
+            ("example", &self.examples, "plimsoll bench embedded --only"),
+            ("branches", &self.schemes, "plimsoll plan MODEL --branches"),
+            ("conflicts", &self.conflicts, "plimsoll plan MODEL --conflicts"),
         ];
-        let other = others.into_iter().find_map(|(what, rows, usage)| {
-            let row = rows.iter().find(is_it)?;
-            let mut report = Report::new(row.clone());
-            report.line(what, name);
-            for (label, key) in [("title", "title"), ("description", "about"), ("source", "source")] {
-                if let Some(text) = row[key].as_str() {
-                    report.line(label, text);
+        let mut listing = Listing::new(Vec::new());
+        let text = &mut listing.text;
+        for (what, items, usage) in others {
+            let Some(item) = items.iter().find(is_it) else { continue };
+            let about = item.clone().noted().about;
+            text.line(what, name);
+            for (label, words) in
+                [("title", item.title), ("description", about.as_str()), ("source", item.source)]
+            {
+                if !words.is_empty() {
+                    text.line(label, words);
                 }
             }
-            if let Some(optimum) = row["optimum"].as_u64() {
-                report.line("optimum", format_args!("{optimum} bytes"));
+            if let Some(optimum) = item.optimum() {
+                text.line("optimum", format_args!("{optimum} bytes"));
             }
-            report.line("used by", format_args!("{usage} {name}"));
-            Some(report)
-        });
-        let machines: Vec<Value> = self.machines.iter().filter(is_it).cloned().collect();
-        if machines.is_empty() {
-            return other;
+            text.line("used by", format_args!("{usage} {name}"));
+            listing.one = Some(item.clone());
+            break;
         }
-        let mut report = other.unwrap_or_else(|| Report::new(json!({})));
-        report.extend(json!({ "machines": machines }));
-        report.table(&machines, "machine = name, commands, description = about");
-        Some(report)
+        let machines: Vec<&Item> = self.machines.iter().filter(is_it).collect();
+        if !machines.is_empty() {
+            let row = |item: &&Item| cells![item.name, item.commands, &item.about];
+            listing.text.table(&["machine", "commands", "description"], machines.iter().map(row));
+            listing.lists = Lists(vec![("machines", machines)]);
+        }
+        (listing.one.is_some() || !listing.lists.0.is_empty()).then_some(listing)
     }
 
     /// Returns the error for an unknown name, with the nearest names.
     fn unknown(&self, name: &str) -> Failure {
-        let rows = [
-            &self.algorithms,
-            &self.suites,
-            &self.families,
-            &self.graphs,
-            &self.papers,
-            &self.examples,
-            &self.schemes,
-            &self.conflicts,
-            &self.cases,
-            &self.machines,
-        ];
-        let names = rows.into_iter().flatten().filter_map(|row| row["name"].as_str());
+        let lists = self.lists();
+        let names = lists.iter().flat_map(|(_, items)| *items).map(|item| item.name);
         let known: Vec<&str> = PROBLEMS.iter().copied().chain(TOPICS).chain(names).collect();
         unknown("name", name, &known, "plimsoll list")
     }
 }
 
-/// Returns the names of rows, separated by commas.
-fn names(rows: &[Value]) -> String {
-    rows.iter().filter_map(|row| row["name"].as_str()).collect::<Vec<_>>().join(", ")
+/// Returns the names of entries, separated by commas.
+fn names<'a>(items: impl IntoIterator<Item = &'a Item>) -> String {
+    items.into_iter().map(|item| item.name).collect::<Vec<_>>().join(", ")
 }
 
-fn family_report(name: &str, family: &Value) -> Report {
-    let about = family["about"].as_str().unwrap_or_default();
-    let params = family["params"].as_array().cloned().unwrap_or_default();
-    let mut report = Report::new(family.clone());
-    report.push(&format!("{name}: {about}\n"));
-    report.table(&params, "--param = name, default, meaning = about");
-    report
+fn family_listing(item: &Item) -> Listing<'_> {
+    let mut listing = Listing { one: Some(item.clone()), ..Listing::new(Vec::new()) };
+    listing.text.push(&format!("{}: {}\n", item.name, item.about));
+    let params = item.family.iter().flat_map(|family| family.params);
+    let row = |one: &FamilyParam| cells![one.name, one.default, one.about];
+    listing.text.table(&["--param", "default", "meaning"], params.map(row));
+    listing
 }
 
 /// Returns the report on the algorithms that share a name, one per problem.
-fn algorithm_report(name: &str, found: &[Value]) -> Report {
-    let mut report = Report::new(json!({ "algorithms": found }));
-    for (at, row) in found.iter().enumerate() {
+fn algorithm_listing(found: Vec<&Item>) -> Listing<'_> {
+    let mut listing = Listing::new(Vec::new());
+    let text = &mut listing.text;
+    for (at, Item { problem, name, kind, about, source, time, parameters, .. }) in found.iter().enumerate() {
         if at > 0 {
-            report.push("\n");
+            text.push("\n");
         }
-        let text = |key: &str| row[key].as_str().unwrap_or_default();
-        let question = QUESTIONS.iter().find(|(problem, ..)| *problem == text("problem"));
-        let (about, usage) = question.map_or(("", ""), |(_, about, usage)| (*about, *usage));
-        report.line("algorithm", name);
-        report.line("problem", format_args!("{}: {about}", text("problem")));
-        report.line("kind", text("kind"));
-        report.line("description", text("about"));
-        report.line("source", text("source"));
-        report.line("time", text("time"));
-        let guarantee = if text("kind") == "exact" {
+        let question = QUESTIONS.iter().find(|(one, ..)| one == problem);
+        let (seeks, usage) = question.map_or(("", ""), |(_, seeks, usage)| (*seeks, *usage));
+        text.line("algorithm", name);
+        text.line("problem", format_args!("{problem}: {seeks}"));
+        text.line("kind", kind);
+        text.line("description", about);
+        text.line("source", source);
+        text.line("time", time);
+        let guarantee = if *kind == EXACT {
             "proves its answer if it completes; stopped by a limit, it returns its best answer and a bound"
         } else {
             "none; its answer is checked, and counts as optimal only if it meets a lower bound"
         };
-        report.line("guarantee", guarantee);
-        report.line(
+        text.line("guarantee", guarantee);
+        text.line(
             "supports",
             "every valid input; an algorithm with a size limit rejects larger inputs and reports the limit",
         );
-        let own = if name == "k-buffers" { ", --buffers" } else { "" };
-        report.line("options", format_args!("--time-limit, --node-limit, --threads, --seed{own}"));
-        let parameters = row["parameters"].as_array().cloned().unwrap_or_default();
+        let own = if *name == "k-buffers" { ", --buffers" } else { "" };
+        text.line("options", format_args!("--time-limit, --node-limit, --threads, --seed{own}"));
+        let parameters = parameters.as_deref().unwrap_or_default();
         let more = if parameters.is_empty() { "" } else { "[:PARAMETER..]" };
-        report.line("used by", format_args!("plimsoll {usage} {name}{more}"));
+        text.line("used by", format_args!("plimsoll {usage} {name}{more}"));
         if !parameters.is_empty() {
-            report.table(&parameters, "parameter = name, effect = about");
+            let row = |one: &Parameter| cells![one.name, one.about];
+            text.table(&["parameter", "effect"], parameters.iter().map(row));
         }
     }
-    report
-}
-
-/// Appends a note on the required folder to each unavailable suite.
-fn with_notes(mut suites: Vec<Value>) -> Vec<Value> {
-    for suite in suites.iter_mut().filter(|suite| suite["available"] == false) {
-        let about = suite["about"].as_str().unwrap_or_default();
-        suite["about"] = format!("{about} (set PLIMSOLL_CORPORA to the folder that contains it)").into();
-    }
-    suites
+    listing.lists = Lists(vec![("algorithms", found)]);
+    listing
 }

@@ -114,8 +114,8 @@ pub struct RunArgs {
     #[command(flatten)]
     chip: ChipArgs,
     /// Algorithm that schedules the transfers, or `all` (see `plimsoll list`)
-    #[arg(long = "algorithm", value_name = "NAME", default_value = "all")]
-    schedule: String,
+    #[arg(long, value_name = "NAME", default_value = "all")]
+    algorithm: String,
     /// Number of weight buffers of the schedule `k-buffers`
     #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     buffers: u32,
@@ -248,7 +248,7 @@ fn show(what: &str) {
 }
 
 fn run(args: &RunArgs) -> Result<u8, Failure> {
-    let schedules = chosen(&plimsoll::registry().timelines, &args.schedule)?;
+    let schedules = chosen(&plimsoll::registry().timelines, &args.algorithm)?;
     if let Some(folder) = &args.out {
         prepare(folder)?;
     }

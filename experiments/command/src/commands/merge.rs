@@ -3,12 +3,13 @@
 use crate::failure::{Failure, code_of_runs};
 use crate::format;
 use crate::output;
+use crate::report::{self, Printed, Text};
 use clap::Args;
-use plimsoll_lab::experiment::merge;
+use plimsoll_lab::experiment::{Merge, merge};
 use plimsoll_lab::report::human;
 use plimsoll_lab::row::lines;
-use serde_json::json;
-use std::path::PathBuf;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
 pub struct MergeArgs {
@@ -34,22 +35,27 @@ pub fn main(args: &MergeArgs) -> Result<u8, Failure> {
     for note in &merged.notes {
         output::complain(note);
     }
-    if args.json {
-        output::print_json(&json!({
-            "runs": merged.runs,
-            "rows": merged.rows,
-            "refused": merged.refused,
-            "failures": merged.failures,
-            "missing": merged.missing,
-            "out": args.out.display().to_string(),
-        }))?;
-    } else {
-        let missing = merged.missing.as_ref().map_or_else(String::new, |why| format!("missing      {why}\n"));
-        let (rows, runs, out) = (merged.rows, human::count(merged.runs, "run"), args.out.display());
-        let failures = lines(&merged.failures);
-        let failures =
-            failures.lines().fold(String::new(), |text, line| text + "failures     " + line + "\n");
-        output::print(&format!("rows         {rows} of {runs}\n{failures}{missing}written to   {out}\n"))?;
+    let code = code_of_runs(&merged.failures, merged.refused > 0);
+    report::print(&MergeReport { merged, out: &args.out }, args.json)?;
+    Ok(code)
+}
+
+/// The report on the joined shards.
+#[derive(Serialize)]
+struct MergeReport<'a> {
+    #[serde(flatten)]
+    merged: Merge,
+    out: &'a Path,
+}
+
+impl Printed for MergeReport<'_> {
+    fn print(&self, text: &mut Text) {
+        let Merge { runs, rows, failures, missing, .. } = &self.merged;
+        text.verbatim(&format!("rows         {rows} of {}\n", human::count(*runs, "run")));
+        lines(failures).lines().for_each(|line| text.verbatim(&format!("failures     {line}\n")));
+        if let Some(why) = missing {
+            text.verbatim(&format!("missing      {why}\n"));
+        }
+        text.verbatim(&format!("written to   {}\n", self.out.display()));
     }
-    Ok(code_of_runs(&merged.failures, merged.refused > 0))
 }

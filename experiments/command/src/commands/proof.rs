@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::report::bytes;
+use crate::report::{Text, bytes};
 use plimsoll::graphs::OrderedRegion;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::{Bytes, Instance, LowerBound};
@@ -12,7 +12,7 @@ use plimsoll::solvers::offsets::proof::NoProof;
 use plimsoll_lab::proofs::{Checked, instance_of_checker, prove, prove_orders, within};
 use plimsoll_lab::report::human;
 use plimsoll_proof::{CheckError, OrderProved, Proved, check, check_orders};
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
@@ -31,26 +31,82 @@ pub struct Accepted<P> {
     checked: f64,
 }
 
+/// A proof as part of a report.
+#[derive(Serialize)]
+pub struct ProofReport {
+    #[serde(flatten)]
+    figures: Figures,
+    /// Length of the file.
+    bytes: u64,
+    seconds: Option<f64>,
+    check_seconds: f64,
+    /// The proof as text.
+    #[serde(skip)]
+    pub line: String,
+}
+
+/// The content of a proof.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Figures {
+    Offsets { bound: u64, buffers: usize, clauses: u64, steps: u64 },
+    Orders { bound: Option<u64>, regions: usize, sets: u64 },
+}
+
+/// The reason why a proof was not accepted.
+#[derive(Serialize)]
+pub struct Refusal {
+    /// The line of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    pub reason: String,
+    /// False if the check ended at a limit.
+    pub rejected: bool,
+}
+
+/// The result of checking a proof, as part of a report.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Verdict {
+    Accepted(ProofReport),
+    Refused(Refusal),
+}
+
+impl Verdict {
+    /// Adds the line about the proof.
+    pub fn print(&self, text: &mut Text) {
+        match self {
+            Self::Accepted(proof) => text.line("proof", format_args!("accepted: {}", proof.line)),
+            Self::Refused(Refusal { line, reason, rejected }) => {
+                let verdict = if *rejected { "rejected" } else { "not checked" };
+                let at = line.map_or_else(String::new, |line| format!("line {line}: "));
+                text.line("proof", format_args!("{verdict}: {at}{reason}"));
+            }
+        }
+    }
+}
+
+impl<P> Accepted<P> {
+    fn with(&self, figures: Figures, line: String) -> ProofReport {
+        ProofReport { figures, bytes: self.length, seconds: self.derived, check_seconds: self.checked, line }
+    }
+}
+
 impl Accepted<Proved> {
     /// Returns the bound in bytes.
     pub fn bound(&self) -> Bytes {
         Bytes::new(self.proved.bound)
     }
 
-    pub fn members(&self) -> Value {
-        json!({
-            "bound": self.proved.bound,
-            "buffers": self.proved.buffers,
-            "clauses": self.proved.clauses,
-            "steps": self.proved.steps,
-            "bytes": self.length,
-            "seconds": self.derived,
-            "check_seconds": self.checked,
-        })
+    /// Returns the proof for an instance as part of a report.
+    pub fn report(&self, instance: &Instance) -> ProofReport {
+        let Proved { bound, buffers, clauses, steps, .. } = self.proved;
+        let figures = Figures::Offsets { bound, buffers, clauses, steps };
+        self.with(figures, self.line(instance))
     }
 
     /// Describes the proof for an instance in one line.
-    pub fn line(&self, instance: &Instance) -> String {
+    fn line(&self, instance: &Instance) -> String {
         let Proved { clauses, steps, .. } = self.proved;
         let bound = match instance.contradiction() {
             Some(_) => "no layout exists".to_owned(),
@@ -85,19 +141,14 @@ pub fn read(
 }
 
 impl Accepted<Vec<OrderProved>> {
-    pub fn members(&self) -> Value {
-        json!({
-            "bound": self.proved.last().map(|body| body.bound),
-            "regions": self.proved.len(),
-            "sets": self.sets(),
-            "bytes": self.length,
-            "seconds": self.derived,
-            "check_seconds": self.checked,
-        })
+    /// Returns the proof as part of a report.
+    pub fn report(&self) -> ProofReport {
+        let (bound, regions) = (self.proved.last().map(|body| body.bound), self.proved.len());
+        self.with(Figures::Orders { bound, regions, sets: self.sets() }, self.line())
     }
 
     /// Describes the proof in one line.
-    pub fn line(&self) -> String {
+    fn line(&self) -> String {
         let bound = bytes(Bytes::new(self.proved.last().map_or(0, |body| body.bound)));
         let (sets, length) = (human::count(self.sets(), "set"), bytes(Bytes::new(self.length)));
         let checked = human::seconds(self.checked);

@@ -2,16 +2,14 @@
 
 use crate::args::{OpenArgs, seconds};
 use crate::failure::{ANSWERED, Failure, REFUTED};
-use crate::output;
+use crate::report::{self, Printed, Text, cells};
 use clap::Args;
 use plimsoll_lab::experiment::Manifest;
 use plimsoll_lab::recheck::{Effort, Finding, Verdict, read_rows, recheck};
-use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::row::leads_out;
 use plimsoll_lab::suite::Reading;
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -58,84 +56,83 @@ pub fn main(args: &RecheckArgs) -> Result<u8, Failure> {
             .map_err(|error| Failure::input(error).about(&path))?;
         checked.push((path, findings));
     }
-    if args.json {
-        output::print_json(&json!({ "records": checked.iter().map(as_json).collect::<Vec<_>>() }))?;
-    } else {
-        output::print(&text(&checked))?;
+    let report = RecheckReport { records: checked.iter().map(RecordReport::of).collect() };
+    report::print(&report, args.json)?;
+    Ok(if report.records.iter().any(|record| record.differ > 0) { REFUTED } else { ANSWERED })
+}
+
+/// The report on all records.
+#[derive(Serialize)]
+struct RecheckReport<'a> {
+    records: Vec<RecordReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct RecordReport<'a> {
+    record: String,
+    rows: usize,
+    same: usize,
+    differ: usize,
+    /// Numbers of rows that are not rerun, by reason.
+    left: BTreeMap<&'static str, usize>,
+    differences: Vec<Difference<'a>>,
+}
+
+#[derive(Serialize)]
+struct Difference<'a> {
+    line: u64,
+    instance: &'a str,
+    algorithm: &'a str,
+    column: &'static str,
+    recorded: &'a str,
+    today: &'a str,
+}
+
+impl<'a> RecordReport<'a> {
+    fn of((path, findings): &'a (PathBuf, Vec<Finding>)) -> Self {
+        let (mut left, mut differences) = (BTreeMap::new(), Vec::new());
+        for Finding { line, instance, algorithm, verdict } in findings {
+            match verdict {
+                Verdict::Same => {}
+                Verdict::Left(why) => *left.entry(*why).or_default() += 1,
+                Verdict::Differs { column, recorded, today } => {
+                    differences.push(Difference {
+                        line: *line,
+                        instance,
+                        algorithm,
+                        column,
+                        recorded,
+                        today,
+                    });
+                }
+            }
+        }
+        let (rows, differ) = (findings.len(), differences.len());
+        let same = rows - differ - left.values().sum::<usize>();
+        Self { record: path.display().to_string(), rows, same, differ, left, differences }
     }
-    let differs = checked.iter().flat_map(|(_, findings)| findings).any(is_different);
-    Ok(if differs { REFUTED } else { ANSWERED })
 }
 
-fn is_different(finding: &Finding) -> bool {
-    matches!(finding.verdict, Verdict::Differs { .. })
-}
-
-/// Returns the number of equal rows, of different rows, and of skipped rows by reason.
-fn counts(findings: &[Finding]) -> (usize, usize, BTreeMap<&'static str, usize>) {
-    let mut left = BTreeMap::new();
-    for finding in findings {
-        if let Verdict::Left(why) = finding.verdict {
-            *left.entry(why).or_default() += 1;
+impl Printed for RecheckReport<'_> {
+    fn print(&self, text: &mut Text) {
+        let row = |one: &RecordReport<'_>| {
+            let reasons: Vec<String> = one.left.iter().map(|(why, count)| format!("{count} {why}")).collect();
+            cells![&one.record, one.rows, one.same, one.differ, reasons.join(", ")]
+        };
+        text.table(&["record", "rows", "same", "differ", "not rerun"], self.records.iter().map(row));
+        if self.records.iter().any(|one| one.differ > 0) {
+            text.push("\n");
+        }
+        for RecordReport { record, differ, differences, .. } in &self.records {
+            for Difference { line, instance, algorithm, column, recorded, today } in
+                differences.iter().take(SHOWN)
+            {
+                let what = format_args!("{column} was {recorded}, is now {today}");
+                text.push(&format!("{record}: line {line}: {algorithm} on {instance}: {what}\n"));
+            }
+            if *differ > SHOWN {
+                text.push(&format!("{record}: and {} more\n", differ - SHOWN));
+            }
         }
     }
-    let same = findings.iter().filter(|finding| finding.verdict == Verdict::Same).count();
-    (same, findings.iter().filter(|&finding| is_different(finding)).count(), left)
-}
-
-fn text(checked: &[(PathBuf, Vec<Finding>)]) -> String {
-    let columns = [("record", Align::Left), ("rows", Align::Right), ("same", Align::Right)];
-    let more = [("differ", Align::Right), ("not rerun", Align::Left)];
-    let mut table = Table::new(columns.into_iter().chain(more));
-    let mut details = String::new();
-    for (path, findings) in checked {
-        let (same, different, left) = counts(findings);
-        let reasons: Vec<String> = left.iter().map(|(why, count)| format!("{count} {why}")).collect();
-        let numbers = [findings.len(), same, different].map(|number| number.to_string());
-        table.row([name(path)].into_iter().chain(numbers).chain([reasons.join(", ")]));
-        for finding in findings.iter().filter(|&finding| is_different(finding)).take(SHOWN) {
-            let _ = writeln!(details, "{}", difference(path, finding));
-        }
-        if different > SHOWN {
-            let _ = writeln!(details, "{}: and {} more", name(path), different - SHOWN);
-        }
-    }
-    let gap = if details.is_empty() { "" } else { "\n" };
-    output::filled(&format!("{}{gap}{details}", table.text_within(output::width())))
-}
-
-fn name(path: &Path) -> String {
-    path.display().to_string()
-}
-
-fn difference(path: &Path, finding: &Finding) -> String {
-    let Finding { line, instance, algorithm, verdict } = finding;
-    let what = match verdict {
-        Verdict::Differs { column, recorded, today } => format!("{column} was {recorded}, is now {today}"),
-        Verdict::Same | Verdict::Left(_) => String::new(),
-    };
-    format!("{}: line {line}: {algorithm} on {instance}: {what}", name(path))
-}
-
-fn as_json((path, findings): &(PathBuf, Vec<Finding>)) -> Value {
-    let (same, different, left) = counts(findings);
-    let differences = findings.iter().filter_map(|finding| match &finding.verdict {
-        Verdict::Differs { column, recorded, today } => Some(json!({
-            "line": finding.line,
-            "instance": finding.instance,
-            "algorithm": finding.algorithm,
-            "column": column,
-            "recorded": recorded,
-            "today": today,
-        })),
-        Verdict::Same | Verdict::Left(_) => None,
-    });
-    json!({
-        "record": name(path),
-        "rows": findings.len(),
-        "same": same,
-        "differ": different,
-        "left": left,
-        "differences": differences.collect::<Vec<_>>(),
-    })
 }

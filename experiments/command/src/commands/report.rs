@@ -4,6 +4,7 @@ use super::choose::{in_order, unknown};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
+use crate::report::{self, Printed, Text};
 use clap::{Args, ValueEnum};
 use plimsoll_lab::analysis::folder::{Folder as Record, PAGE};
 use plimsoll_lab::analysis::{AnalysisError, Options, Sort, Study, files, find, study};
@@ -11,9 +12,8 @@ use plimsoll_lab::report::html::{Page, page};
 use plimsoll_lab::report::table::wrapped;
 use plimsoll_lab::report::times::SHIFT;
 use plimsoll_lab::report::{overview, plots};
-use serde_json::json;
+use serde::Serialize;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -172,46 +172,57 @@ fn fill(folder: &Folder<'_>, title: &str, studies: &[Study], options: Options<'_
 }
 
 fn print(args: &ReportArgs, studies: &[Study], written: &[(PathBuf, Vec<u8>)]) -> Result<u8, Failure> {
-    let runs: usize = studies.iter().map(|study| study.record.observations.len()).sum();
-    let groups: usize = studies.iter().map(|study| study.groups.len()).sum();
-    let sheets: usize = studies.iter().map(|study| study.record.sheets.len()).sum();
-    let troubles: usize = studies.iter().map(|study| study.troubles().count()).sum();
-    let out = args.out.as_deref().unwrap_or(Path::new(""));
-    let headlines = overview::headlines(studies);
-    if args.json {
-        let names: Vec<String> = written.iter().map(|(name, _)| name.display().to_string()).collect();
-        let headlines: Vec<_> = headlines
-            .iter()
-            .map(|(question, text)| json!({ "question": question, "headline": text }))
-            .collect();
-        output::print_json(&json!({
-            "records": studies.len(),
-            "runs": runs,
-            "groups": groups,
-            "other_tables": sheets,
-            "without_answer": troubles,
-            "files": names,
-            "out": out.display().to_string(),
-            "headlines": headlines,
-        }))?;
-        return Ok(ANSWERED);
-    }
-    let mut text = String::new();
-    for (question, headline) in headlines {
-        let lines = wrapped(&format!("{question}: {headline}"), output::width());
-        let _ = writeln!(text, "{}", lines.join("\n"));
-    }
-    let page = out.join(PAGE);
-    let _ = write!(
-        text,
-        "\nrecords      {}\nruns         {runs} in {groups} groups, {troubles} without an answer\n\
-         other tables {sheets}\nfiles        {}\npage         {}\n",
-        studies.len(),
-        written.len(),
-        page.display()
-    );
-    output::print(text.trim_start())?;
+    let headline = |(question, headline)| Headline { question, headline };
+    let summary = Summary {
+        records: studies.len(),
+        runs: studies.iter().map(|study| study.record.observations.len()).sum(),
+        groups: studies.iter().map(|study| study.groups.len()).sum(),
+        other_tables: studies.iter().map(|study| study.record.sheets.len()).sum(),
+        without_answer: studies.iter().map(|study| study.troubles().count()).sum(),
+        files: written.iter().map(|(name, _)| name.as_path()).collect(),
+        out: args.out.as_deref().unwrap_or(Path::new("")),
+        headlines: overview::headlines(studies).into_iter().map(headline).collect(),
+    };
+    report::print(&summary, args.json)?;
     Ok(ANSWERED)
+}
+
+/// The summary of a written report.
+#[derive(Serialize)]
+struct Summary<'a> {
+    records: usize,
+    runs: usize,
+    groups: usize,
+    other_tables: usize,
+    without_answer: usize,
+    files: Vec<&'a Path>,
+    out: &'a Path,
+    headlines: Vec<Headline>,
+}
+
+#[derive(Serialize)]
+struct Headline {
+    question: String,
+    headline: String,
+}
+
+impl Printed for Summary<'_> {
+    fn print(&self, text: &mut Text) {
+        let Self { records, runs, groups, other_tables, without_answer, files, out, headlines } = self;
+        for Headline { question, headline } in headlines {
+            let lines = wrapped(&format!("{question}: {headline}"), output::width());
+            text.verbatim(&format!("{}\n", lines.join("\n")));
+        }
+        if !headlines.is_empty() {
+            text.verbatim("\n");
+        }
+        let (files, page) = (files.len(), out.join(PAGE));
+        text.verbatim(&format!(
+            "records      {records}\nruns         {runs} in {groups} groups, {without_answer} without an answer\n\
+             other tables {other_tables}\nfiles        {files}\npage         {}\n",
+            page.display()
+        ));
+    }
 }
 
 struct Folder<'a> {

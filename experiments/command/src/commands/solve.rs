@@ -3,23 +3,23 @@
 use super::choose::{Choice, choose, of_instances};
 use super::fit::Fit;
 use super::header::Header;
-use super::proof;
-use super::subject::{Subject, SubjectArgs};
+use super::proof::{self, ProofReport};
+use super::subject::{About, Subject, SubjectArgs};
 use crate::args::EffortArgs;
 use crate::failure::{Failure, code};
 use crate::format;
 use crate::output;
-use crate::report::{Report, bytes, noted};
+use crate::report::{self, Printed, Text, WithLayout, bytes, noted};
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::csv::Pins;
 use plimsoll::model::{
     Bytes, Certificate, Claim, Entry, Instance, InstanceProblem, Offsets, Outcome, Problem, SharedObjects,
-    Silent, SplitBuffers, Witness, WitnessSummary, load,
+    Silent, Stop, Witness, WitnessSummary, load,
 };
 use plimsoll::run::{Limits, RunError, run};
 use plimsoll_lab::report::{gap_percent, map::Map};
-use serde_json::json;
+use serde::Serialize;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -27,8 +27,8 @@ use std::path::PathBuf;
 pub struct SolveArgs {
     /// Algorithm that solves the instance (see `plimsoll list`) [default: exact; if the problem has no
     /// algorithm of this name, its first exact algorithm]
-    #[arg(long = "algorithm", value_name = "NAME")]
-    solver: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    algorithm: Option<String>,
     /// Problem to solve: offsets, shared-objects or split-buffers [default: the first of these that has the
     /// algorithm]
     #[arg(long, value_name = "PROBLEM", value_parser = of_instances)]
@@ -61,12 +61,12 @@ pub struct SolveArgs {
     subject: SubjectArgs,
 }
 
-/// A function that writes a solution to the file of --output.
+/// A function that writes a solution as a C header.
 type Writer<P> = fn(&Instance, &<P as Problem>::Solution, &mut dyn Write) -> io::Result<()>;
 
 pub fn main(args: &SolveArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
-    let choice = choose(&registry, args.solver.as_deref(), args.problem)?;
+    let choice = choose(&registry, args.algorithm.as_deref(), args.problem)?;
     let is_header = args.output.as_deref().is_some_and(format::is_header);
     // The time limit includes the time to read the file.
     let limits = args.effort.limits();
@@ -75,10 +75,10 @@ pub fn main(args: &SolveArgs) -> Result<u8, Failure> {
     match choice {
         Choice::Offsets(entry) => {
             let header: Writer<Offsets> = |instance, layout, file| Header::of(instance, layout).write(file);
-            solve(args, &subject, limits, (entry, if is_header { header } else { Offsets::write }))
+            solve(args, &subject, limits, (entry, is_header.then_some(header)))
         }
-        Choice::SplitBuffers(entry) => solve(args, &subject, limits, (entry, SplitBuffers::write)),
-        Choice::SharedObjects(entry) => solve(args, &subject, limits, (entry, SharedObjects::write)),
+        Choice::SplitBuffers(entry) => solve(args, &subject, limits, (entry, None)),
+        Choice::SharedObjects(entry) => solve(args, &subject, limits, (entry, None)),
     }
 }
 
@@ -105,12 +105,11 @@ fn solve<P: InstanceProblem>(
     args: &SolveArgs,
     subject: &Subject,
     limits: Limits,
-    (entry, writer): (&Entry<P>, Writer<P>),
+    (entry, header): (&Entry<P>, Option<Writer<P>>),
 ) -> Result<u8, Failure> {
     let instance = &subject.instance;
     let target = if args.decide { instance.capacity() } else { None };
-    let notes = P::notes(instance);
-    for note in &notes {
+    for note in P::notes(instance) {
         output::complain(&format!("note: {note}"));
     }
     let (setup, limits) = (args.effort.setup(), Limits { target, ..limits });
@@ -120,22 +119,15 @@ fn solve<P: InstanceProblem>(
         RunError::Solve(plimsoll::model::SolveError::Unsupported { .. }) => Failure::input(error),
         _ => Failure::internal(error),
     })?;
-    store(args, instance, (entry, writer), &outcome)?;
-    let mut report = report(args, subject, entry.name, &outcome, outcome.stats.seconds, &notes);
+    store(args, instance, (entry, header), &outcome)?;
+    let mut report = SolveReport::new(args, subject, entry.name, (&outcome, outcome.stats.seconds));
     if let Some(path) = &args.proof {
         match proof::write(path, instance, &outcome.lower_bound, limits)? {
-            Ok(accepted) => {
-                report.line("proof", accepted.line(instance));
-                report.extend(json!({ "proof": accepted.members() }));
-            }
+            Ok(accepted) => report.proof = Some(accepted.report(instance)),
             Err(reason) => output::complain(&format!("{reason}, so --proof writes nothing")),
         }
     }
-    if args.with_layout {
-        let solution = outcome.solution.as_ref();
-        report.layout(solution.map(|solution| |file: &mut dyn Write| P::write(instance, solution, file)));
-    }
-    report.print(args.json)?;
+    report::print(&report, args.json)?;
     Ok(code(outcome.claim))
 }
 
@@ -143,12 +135,15 @@ fn solve<P: InstanceProblem>(
 fn store<P: InstanceProblem>(
     args: &SolveArgs,
     instance: &Instance,
-    (entry, writer): (&Entry<P>, Writer<P>),
+    (entry, header): (&Entry<P>, Option<Writer<P>>),
     outcome: &Outcome<P>,
 ) -> Result<(), Failure> {
     if let Some(solution) = &outcome.solution {
         if let Some(path) = &args.output {
-            output::late(output::write_file(path, |file| writer(instance, solution, file)));
+            output::late(output::write_file(path, |file| match header {
+                Some(header) => header(instance, solution, file),
+                None => P::rows(instance, solution).write(file),
+            }));
         }
         if let Some(path) = &args.plot {
             let pieces = P::pieces(instance, solution);
@@ -168,89 +163,139 @@ fn store<P: InstanceProblem>(
     Ok(())
 }
 
-/// Returns the report on one run.
-fn report<P: InstanceProblem>(
-    args: &SolveArgs,
-    subject: &Subject,
-    solver: &str,
-    outcome: &Outcome<P>,
+/// The report on one run.
+#[derive(Serialize)]
+struct SolveReport<'a, P: InstanceProblem> {
+    instance: &'a str,
+    algorithm: &'static str,
+    problem: &'static str,
+    claim: Claim,
+    stop: Stop,
+    peak: Option<Bytes>,
+    /// `None` if no layout exists.
+    lower_bound: Option<Bytes>,
+    witness: String,
+    witness_summary: WitnessSummary,
+    arithmetic: Arithmetic,
+    gap_percent: Option<f64>,
+    load: Bytes,
+    capacity: Option<Bytes>,
+    buffers: usize,
     seconds: f64,
-    notes: &[String],
-) -> Report {
-    let instance = &subject.instance;
-    let (bound, load, capacity) = (&outcome.lower_bound, load(instance).0, instance.capacity());
-    let witness = subject.explained(P::explain(instance, &bound.witness), &bound.witness);
-    let arithmetic = Arithmetic::of(&bound.witness);
-    let gap = outcome.value.and_then(|value| gap_percent(value.get(), bound.value.get()));
-    // If no layout exists, the bound is not a number of bytes but a value above every peak.
-    let is_contradiction = matches!(bound.witness, Witness::Contradiction { .. });
-    let mut report = subject.report(json!({
-        "instance": instance.name(),
-        "solver": solver,
-        "problem": P::NAME,
-        "claim": outcome.claim,
-        "stop": outcome.stop,
-        "peak": outcome.value,
-        "lower_bound": (!is_contradiction).then_some(bound.value),
-        "witness": witness,
-        "witness_summary": WitnessSummary::of::<P>(instance, &bound.witness),
-        "arithmetic": arithmetic,
-        "gap_percent": gap,
-        "load": load,
-        "capacity": capacity,
-        "buffers": instance.len(),
-        "seconds": seconds,
-        "nodes": outcome.stats.nodes,
-        "seed": args.effort.seed,
-        "threads": args.effort.threads,
-        "time_limit": args.effort.time_limit().map(|limit| limit.as_secs_f64()),
-        "node_limit": args.effort.node_limit,
-        "decide": args.decide,
-        "notes": notes,
-    }));
-    report.show("solver", "{solver} ({problem})");
-    report.lines(&["claim"]);
-    let (what, plan) = if P::NAME == SharedObjects::NAME { ("total", "plan") } else { ("peak", "layout") };
-    report.line(what, outcome.value.map_or_else(|| format!("no {plan} found"), bytes));
-    let why = witness + arithmetic.remark();
-    if is_contradiction {
-        report.line("lower bound", format_args!("no {plan} exists ({why})"));
-    } else {
-        report.line("lower bound", noted(&bytes(bound.value), &why));
-    }
-    report.gap(gap);
-    if let Some(capacity) = capacity {
-        let fit = Fit { capacity, value: outcome.value, bound: bound.value };
-        fit.report(&mut report, "fits", &shortfall(fit, outcome, plan));
-        if is_contradiction {
-            report.extend(json!({ "shortfall_min": null }));
+    nodes: u64,
+    seed: u64,
+    threads: usize,
+    time_limit: Option<f64>,
+    node_limit: Option<u64>,
+    decide: bool,
+    notes: Vec<String>,
+    #[serde(flatten)]
+    about: About<'a>,
+    #[serde(flatten)]
+    fit: Option<Fit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<ProofReport>,
+    #[serde(flatten)]
+    layout: Option<WithLayout<'a>>,
+    #[serde(skip)]
+    args: &'a SolveArgs,
+    #[serde(skip)]
+    subject: &'a Subject,
+    #[serde(skip)]
+    outcome: &'a Outcome<P>,
+}
+
+impl<'a, P: InstanceProblem> SolveReport<'a, P> {
+    fn new(
+        args: &'a SolveArgs,
+        subject: &'a Subject,
+        algorithm: &'static str,
+        attempt: (&'a Outcome<P>, f64),
+    ) -> Self {
+        let (instance, (outcome, seconds)) = (&subject.instance, attempt);
+        let bound = &outcome.lower_bound;
+        // If no layout exists, the bound is not a number of bytes but a value above every peak.
+        let is_contradiction = matches!(bound.witness, Witness::Contradiction { .. });
+        let (capacity, lower_bound) = (instance.capacity(), (!is_contradiction).then_some(bound.value));
+        let layout = outcome.solution.as_ref();
+        Self {
+            instance: instance.name(),
+            algorithm,
+            problem: P::NAME,
+            claim: outcome.claim,
+            stop: outcome.stop,
+            peak: outcome.value,
+            lower_bound,
+            witness: subject.explained(P::explain(instance, &bound.witness), &bound.witness),
+            witness_summary: WitnessSummary::of::<P>(instance, &bound.witness),
+            arithmetic: Arithmetic::of(&bound.witness),
+            gap_percent: outcome.value.and_then(|value| gap_percent(value.get(), bound.value.get())),
+            load: load(instance).0,
+            capacity,
+            buffers: instance.len(),
+            seconds,
+            nodes: outcome.stats.nodes,
+            seed: args.effort.seed,
+            threads: args.effort.threads,
+            time_limit: args.effort.time_limit().map(|limit| limit.as_secs_f64()),
+            node_limit: args.effort.node_limit,
+            decide: args.decide,
+            notes: P::notes(instance),
+            about: subject.about(),
+            fit: capacity.map(|capacity| Fit::new(capacity, outcome.value, lower_bound)),
+            proof: None,
+            layout: args.with_layout.then(|| WithLayout { layout: layout.map(|one| P::rows(instance, one)) }),
+            args,
+            subject,
+            outcome,
         }
     }
-    report.lines(&["stop", "seconds"]);
-    if let Some(capacity) = capacity.filter(|capacity| outcome.value.is_none_or(|value| value > *capacity)) {
-        help::<P>(subject, capacity, &args.subject, &mut report);
+}
+
+impl<P: InstanceProblem> Printed for SolveReport<'_, P> {
+    fn print(&self, text: &mut Text) {
+        self.about.print(text);
+        text.line("algorithm", format_args!("{} ({})", self.algorithm, self.problem));
+        text.line("claim", self.claim);
+        let (what, plan) =
+            if P::NAME == SharedObjects::NAME { ("total", "plan") } else { ("peak", "layout") };
+        text.line(what, self.peak.map_or_else(|| format!("no {plan} found"), bytes));
+        let why = format!("{}{}", self.witness, self.arithmetic.remark());
+        match self.lower_bound {
+            None => text.line("lower bound", format_args!("no {plan} exists ({why})")),
+            Some(bound) => text.line("lower bound", noted(&bytes(bound), &why)),
+        }
+        text.gap(self.gap_percent);
+        if let Some(fit) = self.fit {
+            fit.print(text, "fits", &shortfall(fit, self.outcome, plan));
+        }
+        text.line("stop", self.stop);
+        text.search(self.seconds, self.nodes);
+        let capacity = self.capacity.filter(|capacity| self.peak.is_none_or(|peak| peak > *capacity));
+        if let Some(capacity) = capacity.filter(|_| P::NAME == Offsets::NAME) {
+            help(self.subject, capacity, &self.args.subject, text);
+        }
+        if let Some(proof) = &self.proof {
+            text.line("proof", &proof.line);
+        }
     }
-    report
 }
 
 /// Describes the shortfall of every answer if no answer can fit the capacity, and otherwise the shortfall of
 /// this answer.
 fn shortfall<P: InstanceProblem>(fit: Fit, outcome: &Outcome<P>, plan: &str) -> String {
-    match (outcome.claim, fit.most()) {
-        (Claim::Infeasible, _) if matches!(outcome.lower_bound.witness, Witness::Contradiction { .. }) => {
-            format!("no {plan} exists")
-        }
-        (Claim::Infeasible, _) => format!("no {plan} fits, at least {} short", bytes(fit.least())),
+    match (outcome.claim, fit.shortfall_max) {
+        (Claim::Infeasible, _) => match fit.shortfall_min {
+            None => format!("no {plan} exists"),
+            Some(least) => format!("no {plan} fits, at least {} short", bytes(least)),
+        },
         (_, Some(most)) => format!("this {plan} is {} short; another may fit", bytes(most)),
         (_, None) => format!("no {plan} found that fits"),
     }
 }
 
 /// Adds a line with a command that may help if the capacity does not suffice.
-fn help<P: InstanceProblem>(subject: &Subject, capacity: Bytes, args: &SubjectArgs, report: &mut Report) {
-    if P::NAME != Offsets::NAME {
-        return;
-    }
+fn help(subject: &Subject, capacity: Bytes, args: &SubjectArgs, text: &mut Text) {
     let (command, help) = if !subject.is_model() {
         ("spill", "`spill` chooses buffers to move to slower memory:")
     } else if args.has_model_options() {
@@ -261,6 +306,6 @@ fn help<P: InstanceProblem>(subject: &Subject, capacity: Bytes, args: &SubjectAr
     } else {
         ("plan", "`plan` also tries other orders, smaller batches and spilling:")
     };
-    report.line("would help", help);
-    report.line("", format_args!("plimsoll {command} {} --capacity {capacity}", args.quoted()));
+    text.line("would help", help);
+    text.line("", format_args!("plimsoll {command} {} --capacity {capacity}", args.quoted()));
 }

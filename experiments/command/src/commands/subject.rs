@@ -5,7 +5,7 @@ use super::choose;
 use crate::args::{InstanceArgs, LivenessArgs, OpenArgs};
 use crate::failure::Failure;
 use crate::input::{input_file, quoted};
-use crate::report::Report;
+use crate::report::{Printed, Text, capacity, pinned, pins, size};
 use clap::{Args, ValueEnum};
 use plimsoll::branches::ordered_program;
 use plimsoll::datasets::{Import, import_file, is_model};
@@ -13,10 +13,10 @@ use plimsoll::graphs::GraphRun;
 use plimsoll::model::csv::Pins;
 use plimsoll::model::graph::{Graph, LivenessOptions};
 use plimsoll::model::program::ProgramOptions;
-use plimsoll::model::{Bytes, Instance, Layout, Setup, Step, Witness};
+use plimsoll::model::{Bytes, Instance, Layout, Setup, Step, Witness, load};
 use plimsoll::run::Limits;
 use plimsoll_lab::report::{Basis, human};
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// An instance or a model, with options for reading it.
@@ -172,30 +172,17 @@ impl Subject {
         self.model.as_ref().map(|model| (&model.graph, model.liveness))
     }
 
-    /// Creates a report that begins with the model, if there is one, and the instance.
-    pub fn report(&self, object: Value) -> Report {
-        let Some(model) = &self.model else {
-            let mut report = Report::new(object);
-            self.describe(&mut report);
-            return report;
-        };
-        let mut report = Report::of_graph(object, &model.basis);
-        report.extend(json!({ "order": "as-in-file" }));
-        let operators = human::count(model.graph.operators().len(), "operator");
-        let operators = match model.graph.regions().len() {
-            1 => operators,
-            regions => format!("{operators} in {regions} regions"),
-        };
-        report.line("model", format_args!("{operators}, in the order of the file"));
-        report.line("", "`plimsoll plan` also searches for the best order");
-        self.describe(&mut report);
-        report
-    }
-
-    fn describe(&self, report: &mut Report) {
-        report.instance(&self.instance, self.capacity_from);
-        if self.plan.is_some() {
-            report.plan(&self.instance);
+    /// Returns the part of a report about the instance and the model, if there is one.
+    pub fn about(&self) -> About<'_> {
+        let instance = &self.instance;
+        About {
+            basis: self.model.as_ref().map(|model| &model.basis),
+            order: self.model.as_ref().map(|_| "as-in-file"),
+            pinned: pinned(instance),
+            rigid_groups: instance.groups().all().len(),
+            capacity_from: self.capacity_from,
+            plan_in_file: self.plan.as_ref().map(|_| pinned(instance) == 0),
+            subject: self,
         }
     }
 
@@ -207,5 +194,58 @@ impl Subject {
     /// Adds what happens at the step of a witness to the description of the witness.
     pub fn explained(&self, words: String, witness: &Witness) -> String {
         at_step(words, witness, self.model.as_ref().map(|model| &model.steps[..]).unwrap_or_default())
+    }
+}
+
+/// The part of a report about the instance and the model from which it was derived.
+#[derive(Serialize)]
+pub struct About<'a> {
+    #[serde(flatten)]
+    basis: Option<&'a Basis>,
+    /// The order of the operators of a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<&'static str>,
+    /// Number of buffers with fixed offsets.
+    pinned: usize,
+    rigid_groups: usize,
+    capacity_from: Option<&'static str>,
+    /// True if the offsets in the file fix nothing, because every buffer has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan_in_file: Option<bool>,
+    #[serde(skip)]
+    subject: &'a Subject,
+}
+
+impl Printed for About<'_> {
+    fn print(&self, text: &mut Text) {
+        let Subject { instance, model, .. } = self.subject;
+        if let Some(FromModel { basis, graph, .. }) = model {
+            text.push(&basis.text());
+            let operators = human::count(graph.operators().len(), "operator");
+            let operators = match graph.regions().len() {
+                1 => operators,
+                regions => format!("{operators} in {regions} regions"),
+            };
+            text.line("model", format_args!("{operators}, in the order of the file"));
+            text.line("", "`plimsoll plan` also searches for the best order");
+        }
+        let (name, buffers) = (instance.name(), human::count(instance.len(), "buffer"));
+        // With exclusions, the load may exceed the peak.
+        let note = if instance.exclusions().is_empty() { "" } else { " (not a bound, due to exclusions)" };
+        let limit = instance.capacity().map_or_else(String::new, |limit| capacity(limit, self.capacity_from));
+        let load = size(load(instance).0);
+        text.line("instance", format_args!("{name}: {buffers}, load {load}{note}{limit}"));
+        if self.pinned > 0 {
+            text.line("pinned", pins(self.pinned, instance.len()));
+        }
+        let groups = instance.groups().all();
+        if !groups.is_empty() {
+            let members: usize = groups.iter().map(|group| group.members().len()).sum();
+            let (groups, members) = (human::count(groups.len(), "group"), human::count(members, "buffer"));
+            text.line("rigid", format_args!("{groups} of {members} at given distances"));
+        }
+        if self.plan_in_file == Some(true) {
+            text.line("offsets", "read as a plan, because every buffer has one; they fix nothing");
+        }
     }
 }

@@ -5,6 +5,7 @@ use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, code_of_runs, nothing_rea
 use crate::format;
 use crate::input::{folder_of, input_file, is_copy};
 use crate::output;
+use crate::report::{self, Printed, Text};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::model::printable::printable_line;
@@ -12,13 +13,13 @@ use plimsoll_lab::executor::{Report, Start, run_in_workers, serve};
 use plimsoll_lab::experiment::{Experiment, ExperimentError, Input, Run, Shard};
 use plimsoll_lab::external::{VersionCommands, reaper};
 use plimsoll_lab::report::human;
-use plimsoll_lab::row::{Row, Status, lines};
+use plimsoll_lab::row::{Failures, Row, Status, lines};
 use plimsoll_lab::suite::CORPORA;
 use plimsoll_lab::sweep;
 use plimsoll_lab::sweep::slurm::{self, Scripts};
-use serde_json::json;
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Default number of tasks of an array job.
@@ -112,24 +113,21 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     for note in &report.notes {
         output::complain(note);
     }
-    if args.json {
-        output::print_json(&json!({
-            "runs": report.runs,
-            "kept": report.kept,
-            "torn_bytes": report.torn,
-            "statuses": report.statuses,
-            "failures": report.failures,
-            "seconds": report.seconds,
-            "algorithm_seconds": report.busy,
-            "overhead_seconds": report.overhead(jobs),
-            "open": report.open,
-            "jobs": jobs,
-            "shard": args.shard.map(|shard| shard.to_string()),
-            "out": out.display().to_string(),
-        }))?;
-    } else {
-        output::print(&text(&report, jobs, out))?;
-    }
+    let printed = SweepReport {
+        runs: report.runs,
+        kept: report.kept,
+        torn_bytes: report.torn,
+        statuses: &report.statuses,
+        failures: &report.failures,
+        seconds: report.seconds,
+        algorithm_seconds: report.busy,
+        overhead_seconds: report.overhead(jobs),
+        open: report.open,
+        jobs,
+        shard: args.shard.map(|shard| shard.to_string()),
+        out,
+    };
+    report::print(&printed, args.json)?;
     if !sweep.inputs.is_empty() && sweep.inputs.iter().all(Input::is_unreadable) {
         return Err(nothing_read());
     }
@@ -175,34 +173,44 @@ fn attempt(args: &SweepArgs, sweep: &Experiment, out: &Path) -> Result<Report, F
     Ok(report?)
 }
 
-fn text(report: &Report, jobs: usize, out: &Path) -> String {
-    let mut text = format!("runs         {}", report.runs);
-    if report.kept > 0 {
-        let _ = write!(text, ", {} already had rows", report.kept);
+/// The report on the runs of a sweep.
+#[derive(Serialize)]
+struct SweepReport<'a> {
+    runs: u64,
+    kept: u64,
+    torn_bytes: u64,
+    statuses: &'a BTreeMap<Status, u64>,
+    failures: &'a [Failures],
+    seconds: f64,
+    algorithm_seconds: f64,
+    overhead_seconds: Option<f64>,
+    open: u64,
+    jobs: usize,
+    shard: Option<String>,
+    out: &'a Path,
+}
+
+impl Printed for SweepReport<'_> {
+    fn print(&self, text: &mut Text) {
+        let mut line = |name: &str, words: String| text.verbatim(&format!("{name:<12} {words}\n"));
+        let kept = if self.kept > 0 { format!(", {} already had rows", self.kept) } else { String::new() };
+        line("runs", format!("{}{kept}", self.runs));
+        if self.torn_bytes > 0 {
+            line("removed", format!("{} bytes of an incomplete row", self.torn_bytes));
+        }
+        let statuses = self.statuses.iter().map(|(name, count)| format!("{count} {name}"));
+        line("rows", statuses.collect::<Vec<_>>().join(", "));
+        lines(self.failures).lines().for_each(|failure| line("failures", failure.to_owned()));
+        if let Some(overhead) = self.overhead_seconds {
+            let [time, busy, overhead] = [self.seconds, self.algorithm_seconds, overhead].map(human::seconds);
+            line("time", format!("{time}, {busy} in algorithms, {overhead} overhead per run"));
+        }
+        line("written to", self.out.display().to_string());
+        if self.open > 0 {
+            let hint = "runs are missing; run the same command again to resume";
+            line("interrupted", format!("{} {hint}", self.open));
+        }
     }
-    text.push('\n');
-    if report.torn > 0 {
-        let _ = writeln!(text, "removed      {} bytes of an incomplete row", report.torn);
-    }
-    let statuses: Vec<String> =
-        report.statuses.iter().map(|(name, count)| format!("{count} {name}")).collect();
-    let _ = writeln!(text, "rows         {}", statuses.join(", "));
-    for line in lines(&report.failures).lines() {
-        let _ = writeln!(text, "failures     {line}");
-    }
-    if let Some(overhead) = report.overhead(jobs) {
-        let [time, busy, overhead] = [report.seconds, report.busy, overhead].map(human::seconds);
-        let _ = writeln!(text, "time         {time}, {busy} in algorithms, {overhead} overhead per run");
-    }
-    let _ = writeln!(text, "written to   {}", out.display());
-    if report.open > 0 {
-        let _ = writeln!(
-            text,
-            "interrupted  {} runs are missing; run the same command again to resume",
-            report.open
-        );
-    }
-    text
 }
 
 /// Returns the runs of the sweep, or of the requested shard.
@@ -210,47 +218,70 @@ fn own<'a>(args: &SweepArgs, sweep: &'a Experiment) -> Vec<&'a Run> {
     sweep.runs.iter().filter(|run| args.shard.is_none_or(|shard| shard.has(run.index))).collect()
 }
 
-fn dry_run(args: &SweepArgs, sweep: &Experiment) -> Result<u8, Failure> {
+fn dry_run<'a>(args: &SweepArgs, sweep: &'a Experiment) -> Result<u8, Failure> {
     let runs = own(args, sweep);
-    if args.json {
-        let listed: Vec<_> = runs
-            .iter()
-            .map(|run| {
-                let (input, task) = (&sweep.inputs[run.input], &sweep.tasks[run.task]);
-                json!({
-                    "run": run.index,
-                    "key": sweep.known_key(run),
-                    "suite": input.suite,
-                    "instance": input.name,
-                    "problem": task.problem,
-                    "algorithm": &task.algorithm,
-                    "threads": task.threads,
-                    "seed": run.seed,
-                    "repetition": run.repetition,
-                    "time_limit": run.time.map(|time| time.as_secs_f64()),
-                    "node_limit": run.nodes,
-                })
-            })
-            .collect();
-        output::print_json(&json!({ "runs": runs.len(), "list": listed }))?;
-        return Ok(ANSWERED);
-    }
-    let (inputs, tasks) = (sweep.inputs.len(), sweep.tasks.len());
-    let mut text = format!(
-        "{}: {}, {}",
-        human::count(runs.len(), "run"),
-        human::count(inputs, "instance"),
-        human::count(tasks, "algorithm")
-    );
-    if let Some(shard) = args.shard {
-        let _ = write!(text, ", shard {shard} of {}", human::count(sweep.runs.len(), "run"));
-    }
-    text.push('\n');
-    for run in runs {
-        let _ = writeln!(text, "{}  {}", run.index, sweep.describe(run));
-    }
-    output::print(&output::filled(&text))?;
+    let row = |run: &'a Run| {
+        let (input, task) = (&sweep.inputs[run.input], &sweep.tasks[run.task]);
+        RunRow {
+            run: run.index,
+            key: sweep.known_key(run),
+            suite: &input.suite,
+            instance: &input.name,
+            problem: task.problem,
+            algorithm: &task.algorithm,
+            threads: task.threads,
+            seed: run.seed,
+            repetition: run.repetition,
+            time_limit: run.time.map(|time| time.as_secs_f64()),
+            node_limit: run.nodes,
+            line: sweep.describe(run),
+        }
+    };
+    let [own, inputs, tasks] =
+        [(runs.len(), "run"), (sweep.inputs.len(), "instance"), (sweep.tasks.len(), "algorithm")]
+            .map(|(number, noun)| human::count(number, noun));
+    let shard = args.shard.map_or_else(String::new, |shard| {
+        format!(", shard {shard} of {}", human::count(sweep.runs.len(), "run"))
+    });
+    let head = format!("{own}: {inputs}, {tasks}{shard}\n");
+    report::print(
+        &RunList { runs: runs.len(), list: runs.iter().copied().map(row).collect(), head },
+        args.json,
+    )?;
     Ok(ANSWERED)
+}
+
+/// The runs of a sweep.
+#[derive(Serialize)]
+struct RunList<'a> {
+    runs: usize,
+    list: Vec<RunRow<'a>>,
+    #[serde(skip)]
+    head: String,
+}
+
+#[derive(Serialize)]
+struct RunRow<'a> {
+    run: u64,
+    key: Option<&'a str>,
+    suite: &'a str,
+    instance: &'a str,
+    problem: &'static str,
+    algorithm: &'a str,
+    threads: usize,
+    seed: u64,
+    repetition: u64,
+    time_limit: Option<f64>,
+    node_limit: Option<u64>,
+    #[serde(skip)]
+    line: String,
+}
+
+impl Printed for RunList<'_> {
+    fn print(&self, text: &mut Text) {
+        text.push(&self.head);
+        self.list.iter().for_each(|row| text.push(&format!("{}  {}\n", row.run, row.line)));
+    }
 }
 
 fn submit(args: &SweepArgs, sweep: &Experiment, out: &Path) -> Result<u8, Failure> {
@@ -272,27 +303,49 @@ fn submit(args: &SweepArgs, sweep: &Experiment, out: &Path) -> Result<u8, Failur
     scripts.check(sweep)?;
     let written = scripts.write()?;
     let jobs = if args.no_submit || !slurm::is_there() { None } else { Some(written.submit()?) };
-    if args.json {
-        output::print_json(&json!({
-            "runs": runs,
-            "shards": array,
-            "array_script": written.array.display().to_string(),
-            "merge_script": written.merge.display().to_string(),
-            "array_job": jobs.as_ref().map(|jobs| &jobs.0),
-            "merge_job": jobs.as_ref().map(|jobs| &jobs.1),
-        }))?;
-        return Ok(ANSWERED);
-    }
-    let mut text = format!("runs         {runs} in {}\n", human::count(array, "shard"));
-    let _ = writeln!(text, "scripts      {}", written.array.display());
-    let _ = writeln!(text, "             {}", written.merge.display());
-    let _ = match (&jobs, args.no_submit) {
-        (Some((array, merge)), _) => writeln!(text, "submitted    {array}, then {merge}"),
-        (None, true) => writeln!(text, "submitted    no"),
-        (None, false) => writeln!(text, "submitted    no, as sbatch is not on the PATH"),
+    let (array_job, merge_job) = jobs.unzip();
+    let report = Submission {
+        runs,
+        shards: array,
+        array_script: written.array,
+        merge_script: written.merge,
+        array_job,
+        merge_job,
+        is_asked: !args.no_submit,
     };
-    output::print(&text)?;
+    report::print(&report, args.json)?;
     Ok(ANSWERED)
+}
+
+/// The jobs of a sweep on a cluster.
+#[derive(Serialize)]
+struct Submission {
+    runs: u64,
+    shards: u64,
+    array_script: PathBuf,
+    merge_script: PathBuf,
+    array_job: Option<String>,
+    merge_job: Option<String>,
+    /// Whether the jobs are to be submitted.
+    #[serde(skip)]
+    is_asked: bool,
+}
+
+impl Printed for Submission {
+    fn print(&self, text: &mut Text) {
+        let mut line = |name: &str, words: String| text.verbatim(&format!("{name:<12} {words}\n"));
+        line("runs", format!("{} in {}", self.runs, human::count(self.shards, "shard")));
+        line("scripts", self.array_script.display().to_string());
+        line("", self.merge_script.display().to_string());
+        line(
+            "submitted",
+            match (&self.array_job, &self.merge_job) {
+                (Some(array), Some(merge)) => format!("{array}, then {merge}"),
+                _ if !self.is_asked => "no".to_owned(),
+                _ => "no, as sbatch is not on the PATH".to_owned(),
+            },
+        );
+    }
 }
 
 fn absolute(folder: &str) -> String {

@@ -1,16 +1,16 @@
 //! `plimsoll verify`: checks an answer, its certificate and a proof of its bound.
 
-use super::best::BestArgs;
+use super::best::{BestArgs, BestReport};
 use super::judge::judge;
-use super::layouts::{lines_of, read};
+use super::layouts::{Compared, Distance, lines_of, read};
 use super::order;
-use super::proof;
-use super::subject::{Subject, SubjectArgs};
+use super::proof::{self, Refusal, Verdict};
+use super::subject::{About, Subject, SubjectArgs};
 use crate::args::EffortArgs;
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, NOTHING_FOUND, REFUTED};
 use crate::input::{input_file, shown};
 use crate::output;
-use crate::report::{Report, bytes};
+use crate::report::{self, Printed, Text, bytes};
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::csv::{Given, Pins};
@@ -24,7 +24,6 @@ use plimsoll::solvers::offsets::Exact;
 use plimsoll::{Listed, NameError};
 use plimsoll_lab::report::human;
 use serde::Serialize;
-use serde_json::json;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -52,7 +51,15 @@ struct Checked {
     traffic: Option<Bytes>,
     violations: Vec<Violation>,
     /// The comparison with the best bound, for valid layouts and plans.
-    compared: Option<Report>,
+    compared: Option<Judged>,
+}
+
+/// A valid answer compared with the best bound.
+struct Judged {
+    compared: Compared,
+    best: BestReport,
+    /// How to close an open gap.
+    hint: Option<&'static str>,
 }
 
 #[derive(Args, Debug)]
@@ -114,7 +121,7 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
             "specify LAYOUT, --certificate or --proof; not every buffer of the instance has an offset";
         return Err(Failure::input(format!("{file}: {message}")));
     }
-    let checked = answer.map(|answer| check(answer, &subject, (search, proved, args.json))).transpose()?;
+    let checked = answer.map(|answer| check(answer, &subject, (search, proved))).transpose()?;
     let certificate = args.certificate.as_deref().map(read_certificate).transpose()?;
     if let (Some(checked), Some(_)) = (&checked, &certificate)
         && checked.problem != Offsets::NAME
@@ -133,25 +140,34 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     let is_refuted = checked.as_ref().is_some_and(|checked| !checked.violations.is_empty())
         || matches!(&proof, Some(Err(error)) if error.reason.is_verdict());
     let is_open = matches!(proof, Some(Err(_)));
-    let mut report = report(&subject, checked.as_ref(), standing.as_ref());
-    if let Some(proof) = proof {
-        match proof {
-            Ok(accepted) => {
-                report.line("proof", format_args!("accepted: {}", accepted.line(&subject.instance)));
-                report.extend(json!({ "proof": accepted.members() }));
-            }
-            Err(error) => {
-                let verdict = if error.reason.is_verdict() { "rejected" } else { "not checked" };
-                report.line("proof", format_args!("{verdict}: {error}"));
-                report.extend(json!({ "proof": {
-                    "line": error.line,
-                    "reason": error.reason.to_string(),
-                    "rejected": error.reason.is_verdict(),
-                } }));
-            }
-        }
-    }
-    report.print(args.json)?;
+    let judged = checked.as_ref().and_then(|checked| checked.compared.as_ref());
+    let report = VerifyReport {
+        instance: subject.instance.name(),
+        buffers: subject.instance.len(),
+        problem: checked.as_ref().map_or(Offsets::NAME, |checked| checked.problem),
+        valid: checked.as_ref().map(|checked| checked.violations.is_empty()),
+        peak: checked.as_ref().map(|checked| checked.peak),
+        traffic: checked.as_ref().and_then(|checked| checked.traffic),
+        load: load(&subject.instance).0,
+        capacity: subject.instance.capacity(),
+        violations: checked.iter().flat_map(|one| &one.violations).map(ToString::to_string).collect(),
+        certificate: standing.as_ref().map(|(standing, _)| *standing),
+        certificate_message: standing.as_ref().map(|(_, message)| message.as_str()),
+        about: subject.about(),
+        distance: judged.map(|judged| judged.compared.distance(&subject.instance, args.json)),
+        best: judged.map(|judged| &judged.best),
+        proof: proof.map(|proof| match proof {
+            Ok(accepted) => Verdict::Accepted(accepted.report(&subject.instance)),
+            Err(error) => Verdict::Refused(Refusal {
+                line: Some(error.line),
+                reason: error.reason.to_string(),
+                rejected: error.reason.is_verdict(),
+            }),
+        }),
+        subject: &subject,
+        checked: checked.as_ref(),
+    };
+    report::print(&report, args.json)?;
     Ok(match standing.map(|(standing, _)| standing) {
         _ if is_refuted => REFUTED,
         Some(Standing::Refused) => REFUTED,
@@ -172,13 +188,13 @@ fn check_limits(effort: EffortArgs, limits: Limits) -> Limits {
 fn check(
     (answer, path): (Given, &Path),
     subject: &Subject,
-    (search, proved, is_json): (Option<(Setup, Limits)>, Option<Bytes>, bool),
+    (search, proved): (Option<(Setup, Limits)>, Option<Bytes>),
 ) -> Result<Checked, Failure> {
     let instance = &subject.instance;
     Ok(match answer {
-        Given::Layout(layout) => compared::<Offsets>(subject, &layout, (search, proved, is_json))?,
-        Given::SharedObjects(plan) => compared::<SharedObjects>(subject, &plan, (search, None, is_json))?,
-        Given::SplitBuffers(layout) => compared::<SplitBuffers>(subject, &layout, (search, None, is_json))?,
+        Given::Layout(layout) => compared::<Offsets>(subject, &layout, (search, proved))?,
+        Given::SharedObjects(plan) => compared::<SharedObjects>(subject, &plan, (search, None))?,
+        Given::SplitBuffers(layout) => compared::<SplitBuffers>(subject, &layout, (search, None))?,
         Given::Spill { spill, traffic } => {
             if instance.capacity().is_none() {
                 return Err(Failure::input(format!(
@@ -204,7 +220,7 @@ fn checked<P: Problem<Value = Bytes, Violation = Violation>>(
 fn compared<P>(
     subject: &Subject,
     answer: &P::Solution,
-    (search, proved, is_json): (Option<(Setup, Limits)>, Option<Bytes>, bool),
+    (search, proved): (Option<(Setup, Limits)>, Option<Bytes>),
 ) -> Result<Checked, Failure>
 where
     P: InstanceProblem + Listed,
@@ -214,23 +230,13 @@ where
     if !checked.violations.is_empty() {
         return Ok(checked);
     }
-    let (best, compared) = judge::<P>(instance, &[answer], None, search, proved)?;
-    let one = &compared[0];
-    let mut report = Report::new(one.members(instance, is_json));
-    report.extend(best.members(subject));
-    best.lines(subject, &mut report);
-    one.gap(&mut report);
-    one.reasons(instance, &mut report);
-    if one.verdict() == "open" {
-        report.line(
-            "hint",
-            match search {
-                None => "--best or --time-limit SECONDS searches for the optimum, as `compare` does",
-                Some(_) => "a longer --time-limit may close the gap",
-            },
-        );
-    }
-    Ok(Checked { compared: Some(report), ..checked })
+    let (best, mut compared) = judge::<P>(instance, &[answer], None, search, proved)?;
+    let compared = compared.remove(0);
+    let hint = (compared.verdict() == "open").then_some(match search {
+        None => "--best or --time-limit SECONDS searches for the optimum, as `compare` does",
+        Some(_) => "a longer --time-limit may close the gap",
+    });
+    Ok(Checked { compared: Some(Judged { compared, best: best.report(subject), hint }), ..checked })
 }
 
 fn read_certificate(path: &Path) -> Result<Certificate, Failure> {
@@ -349,59 +355,76 @@ fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
     best
 }
 
-fn report(subject: &Subject, checked: Option<&Checked>, standing: Option<&(Standing, String)>) -> Report {
-    let instance = &subject.instance;
-    let problem = checked.map_or(Offsets::NAME, |checked| checked.problem);
-    let traffic = checked.and_then(|checked| checked.traffic);
-    let violations = checked.map(|checked| checked.violations.as_slice()).unwrap_or_default();
-    let texts: Vec<String> = violations.iter().map(ToString::to_string).collect();
-    let mut report = subject.report(json!({
-        "instance": instance.name(),
-        "buffers": instance.len(),
-        "problem": problem,
-        // Null without an answer.
-        "valid": checked.map(|_| violations.is_empty()),
-        // The highest address in use; for shared objects, the sum of their sizes; for a spill, the on-chip
-        // peak.
-        "peak": checked.map(|checked| checked.peak),
-        // Bytes moved by spilled buffers.
-        "traffic": traffic,
-        "load": load(instance).0,
-        "capacity": instance.capacity(),
-        "violations": texts,
-        "certificate": standing.map(|(standing, _)| standing),
-        "certificate_message": standing.map(|(_, message)| message),
-    }));
-    if let Some(checked) = checked {
-        let (what, answer) =
-            if problem == SharedObjects::NAME { ("total", "plan") } else { ("peak", "layout") };
-        report.line(what, bytes(checked.peak));
-        if let Some(traffic) = traffic {
-            report.line("traffic", bytes(traffic));
-        }
-        match violations.len() {
-            0 => report.line(answer, "valid"),
-            n => {
-                report.line(
-                    answer,
-                    format_args!("{}, {}", Violation::verdict(violations), human::count(n, "violation")),
-                );
+/// The report on an answer, a certificate and a proof.
+#[derive(Serialize)]
+struct VerifyReport<'a> {
+    instance: &'a str,
+    buffers: usize,
+    problem: &'static str,
+    /// `None` without an answer.
+    valid: Option<bool>,
+    /// The highest address in use; for shared objects, the sum of their sizes; for a spill, the on-chip peak.
+    peak: Option<Bytes>,
+    /// Bytes moved by spilled buffers.
+    traffic: Option<Bytes>,
+    load: Bytes,
+    capacity: Option<Bytes>,
+    violations: Vec<String>,
+    certificate: Option<Standing>,
+    certificate_message: Option<&'a str>,
+    #[serde(flatten)]
+    about: About<'a>,
+    #[serde(flatten)]
+    distance: Option<Distance<'a>>,
+    #[serde(flatten)]
+    best: Option<&'a BestReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<Verdict>,
+    #[serde(skip)]
+    subject: &'a Subject,
+    #[serde(skip)]
+    checked: Option<&'a Checked>,
+}
+
+impl Printed for VerifyReport<'_> {
+    fn print(&self, text: &mut Text) {
+        self.about.print(text);
+        if let Some(Checked { violations, compared, peak, .. }) = self.checked {
+            let is_plan = self.problem == SharedObjects::NAME;
+            let (what, answer) = if is_plan { ("total", "plan") } else { ("peak", "layout") };
+            text.line(what, bytes(*peak));
+            if let Some(traffic) = self.traffic {
+                text.line("traffic", bytes(traffic));
+            }
+            match violations.len() {
+                0 => text.line(answer, "valid"),
+                n => {
+                    let count = human::count(n, "violation");
+                    text.line(answer, format_args!("{}, {count}", Violation::verdict(violations)));
+                }
+            }
+            for line in lines_of(violations) {
+                text.line("violation", line);
+            }
+            if let Some(Judged { compared, best, hint }) = compared {
+                best.print(text);
+                compared.gap(text);
+                compared.reasons(&self.subject.instance, text);
+                if let Some(hint) = hint {
+                    text.line("hint", hint);
+                }
             }
         }
-        for line in lines_of(violations) {
-            report.line("violation", line);
+        if let (Some(standing), Some(message)) = (self.certificate, self.certificate_message) {
+            let word = match standing {
+                Standing::Confirmed => "confirmed",
+                Standing::RestsOnSearch => "not checkable",
+                Standing::Refused => "refused",
+            };
+            text.line("certificate", format_args!("{word}: {message}"));
         }
-        if let Some(compared) = &checked.compared {
-            report.append(compared);
+        if let Some(proof) = &self.proof {
+            proof.print(text);
         }
     }
-    if let Some((standing, message)) = standing {
-        let word = match standing {
-            Standing::Confirmed => "confirmed",
-            Standing::RestsOnSearch => "not checkable",
-            Standing::Refused => "refused",
-        };
-        report.line("certificate", format_args!("{word}: {message}"));
-    }
-    report
 }

@@ -1,24 +1,21 @@
 //! `plimsoll view`: writes a page that shows a layout or a plan, and works without a server.
 
+use super::{plan, solve};
 use crate::args::bytes;
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::input::{folder_of, input_file};
 use crate::output;
 use base64::prelude::{BASE64_STANDARD, Engine};
-use clap::Args;
+use clap::{Args, Parser};
 use plimsoll::datasets::{is_model, read_model};
-use plimsoll::interrupt;
 use plimsoll::model::contents::{Contents, FILE_LIMIT, name_of};
 use plimsoll::model::csv::{Pins, ReadOptions, read_instance_file_noted};
 use plimsoll::model::{Offsets, Problem as _};
 use serde_json::{Map, Value, json};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-use std::{fs, io};
 
 /// The page of `web/` without its engine, so it shows answers but computes none. `make web` writes this file.
 const PAGE: &str = include_str!("view.html");
@@ -35,9 +32,6 @@ const NOT_OF_SOLVE: [&str; 6] = ["-o", "--output", "--certificate", "--json", "-
 /// Options of `plan` that cannot be used.
 const NOT_OF_PLAN: [&str; 8] =
     ["-o", "--output", "--tensors", "--format", "--json", "--compare", "--conflicts", "--problem"];
-
-/// How often the request to stop is polled.
-const POLL: Duration = Duration::from_millis(50);
 
 #[derive(Args, Debug)]
 pub struct ViewArgs {
@@ -143,20 +137,35 @@ impl Options {
     }
 }
 
-/// Runs `solve` or `plan` as the page does, and returns its output and the files that it wrote.
+/// A command line without the name of its command.
+#[derive(Parser)]
+struct Line<A: Args> {
+    #[command(flatten)]
+    args: A,
+}
+
+/// Parses the words of a command line.
+fn parsed<A: Args>(words: Vec<OsString>) -> Result<A, Failure> {
+    let line = Line::try_parse_from([OsString::new()].into_iter().chain(words));
+    line.map(|line| line.args).map_err(|error| {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        Failure::input(first.strip_prefix("error: ").unwrap_or(first))
+    })
+}
+
+/// Runs `solve` or `plan` as the page does, and returns its report and the files that it wrote.
 fn answer(args: &ViewArgs, options: &[String], is_instance: bool) -> Result<Value, Failure> {
     let folder = tempfile::tempdir().map_err(Failure::internal)?;
-    let own = std::env::current_exe().map_err(Failure::internal)?;
-    let (command, written): (_, &[(&str, &str)]) = if is_instance {
-        ("solve", &[("--output", LAYOUT), ("--certificate", "certificate.json")])
+    let written: &[(&str, &str)] = if is_instance {
+        &[("--output", LAYOUT), ("--certificate", "certificate.json")]
     } else {
-        ("plan", &[("--output", LAYOUT), ("--tensors", "tensors.json")])
+        &[("--output", LAYOUT), ("--tensors", "tensors.json")]
     };
-    let mut run = Command::new(own);
-    run.arg(command).arg(&args.file).arg("--json");
+    let mut words: Vec<OsString> = vec![args.file.clone().into(), "--json".into()];
     if is_instance {
         // Without the capacity, there is a layout to show unless fixed offsets contradict each other.
-        run.args(["--no-capacity", "--problem", Offsets::NAME]);
+        words.extend(["--no-capacity", "--problem", Offsets::NAME].map(Into::into));
     }
     // The page compares a plan in the file with the optimum. `solve` reports a file that cannot be read.
     let reading = ReadOptions { pins: Pins::Free, ..ReadOptions::default() };
@@ -165,60 +174,27 @@ fn answer(args: &ViewArgs, options: &[String], is_instance: bool) -> Result<Valu
         && !has_offsets
         && read_instance_file_noted(&args.file, reading).is_ok_and(|read| read.plan.is_some())
     {
-        run.args(["--offsets", "free"]);
+        words.extend(["--offsets", "free"].map(Into::into));
     }
     for (option, name) in written {
-        run.arg(option).arg(folder.path().join(name));
+        words.extend([option.into(), folder.path().join(name).into()]);
     }
-    let done = output_of(run.args(options)).map_err(Failure::internal)?;
-    let code = done.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
-    let err = String::from_utf8_lossy(&done.stderr);
-    if done.stdout.is_empty() {
-        let message = err.trim().trim_start_matches("plimsoll: ").to_owned();
-        return Err(Failure { code, message });
-    }
+    words.extend(options.iter().map(Into::into));
+    let (code, out) = if is_instance {
+        let args = parsed(words)?;
+        output::kept(|| solve::main(&args))
+    } else {
+        let args = parsed(words)?;
+        output::kept(|| plan::main(&args))
+    };
     let mut files = Map::new();
     for (_, name) in written {
         if let Ok(data) = fs::read(folder.path().join(name)) {
             files.insert((*name).to_owned(), Value::from(BASE64_STANDARD.encode(&data)));
         }
     }
-    Ok(json!({ "code": code, "out": String::from_utf8_lossy(&done.stdout), "err": err, "files": files }))
+    Ok(json!({ "code": code?, "out": out, "err": "", "files": files }))
 }
-
-/// Runs a command and returns its output. After Ctrl-C or SIGTERM, the command ends with its best answer so
-/// far. A terminal signals both processes, and other senders only this one, so the signal is passed on.
-fn output_of(command: &mut Command) -> io::Result<Output> {
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let (id, is_done) = (child.id(), AtomicBool::new(false));
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !is_done.load(Ordering::Relaxed) {
-                if interrupt::is_requested() {
-                    return interrupt_process(id);
-                }
-                std::thread::sleep(POLL);
-            }
-        });
-        let output = child.wait_with_output();
-        is_done.store(true, Ordering::Relaxed);
-        output
-    })
-}
-
-/// Sends SIGINT to a child that has not been waited for.
-#[cfg(unix)]
-fn interrupt_process(id: u32) {
-    let id = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw);
-    if let Some(id) = id {
-        // The child may have ended in the meantime.
-        let _ = rustix::process::kill_process(id, rustix::process::Signal::INT);
-    }
-}
-
-/// Does nothing: without Unix signals, the system interrupts both processes.
-#[cfg(not(unix))]
-fn interrupt_process(_: u32) {}
 
 #[cfg(test)]
 mod tests {

@@ -46,7 +46,7 @@ fn the_json_has_every_reason() {
     let one = &json["layouts"][0];
     assert_eq!(
         json["best"],
-        json!({ "solver": "exact", "peak": 11, "claim": "optimal", "stop": "completed" })
+        json!({ "algorithm": "exact", "peak": 11, "claim": "optimal", "stop": "completed" })
     );
     assert_eq!((one["gap_bytes"].as_u64(), one["verdict"].as_str()), (Some(1), Some("above the optimum")));
     assert_eq!(one["above_bound"], json!(["pool"]));

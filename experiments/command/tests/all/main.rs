@@ -23,6 +23,7 @@ mod groups;
 mod hints;
 #[cfg(target_os = "linux")]
 mod interrupt;
+mod json_keys;
 mod large;
 mod lifetimes;
 mod limits;

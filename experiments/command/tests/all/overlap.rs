@@ -55,7 +55,7 @@ fn json(text: &str) -> Value {
 /// Returns the makespan of a schedule in microseconds.
 fn makespan(report: &Value, schedule: &str) -> u64 {
     let rows = report["schedules"].as_array().unwrap();
-    let row = rows.iter().find(|row| row["schedule"] == schedule).unwrap();
+    let row = rows.iter().find(|row| row["algorithm"] == schedule).unwrap();
     row["makespan_ps"].as_u64().unwrap() / 1_000_000
 }
 

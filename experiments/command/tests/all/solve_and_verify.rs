@@ -20,7 +20,7 @@ fn json_contains_the_documented_members() {
     let json = run.json();
     for (field, value) in [
         ("instance", "tiny".into()),
-        ("solver", "first-fit-size".into()),
+        ("algorithm", "first-fit-size".into()),
         ("problem", "offsets".into()),
         ("claim", "optimal".into()),
         ("stop", "completed".into()),

@@ -135,7 +135,7 @@ fn files_match_the_problem() {
     assert_eq!((&solved["peak"], &solved["claim"]), (&Value::from(270), &Value::from("optimal")));
     let pieces =
         scratch.plimsoll(&["solve", "skip.csv", "--problem", "split-buffers", "--json"]).exits(0).json();
-    assert_eq!((&pieces["solver"], &pieces["peak"]), (&Value::from("exact"), &Value::from(270)));
+    assert_eq!((&pieces["algorithm"], &pieces["peak"]), (&Value::from("exact"), &Value::from(270)));
     assert!(scratch.read("map.svg").contains("svg") && scratch.read("orders.csv").contains("join"));
 }
 

@@ -139,7 +139,7 @@ fn everywhere<P: InstanceProblem + Listed>(registry: &Registry, instance: &Insta
         assert_eq!(whole.claim, without.claim, "{}", entry.name);
         let Some(solution) = &whole.solution else { continue };
         let mut written = Vec::new();
-        P::write(instance, solution, &mut written).unwrap();
+        P::rows(instance, solution).write(&mut written).unwrap();
         assert_eq!(String::from_utf8(written).unwrap().lines().count(), instance.len() + 1);
         draw::<P>(instance, &P::pieces(instance, solution));
     }

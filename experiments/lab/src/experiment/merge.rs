@@ -6,6 +6,7 @@ use super::readme::explain;
 use super::store::{check_own, lock, write_in_order};
 use crate::row::{Columns, CsvFile, Failures, LAYOUTS, ROWS, Row, Status, failures, layout_of, leads_out};
 use plimsoll_model::hexadecimal;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 const NAMED: usize = 10;
 
 /// The result of a merge.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Merge {
     /// Number of runs of the sweep.
     pub runs: u64,
@@ -28,6 +29,7 @@ pub struct Merge {
     /// A description of the missing runs, or `None` if there are none.
     pub missing: Option<String>,
     /// Notes for the user.
+    #[serde(skip)]
     pub notes: Vec<String>,
 }
 

@@ -36,7 +36,7 @@ pub fn text(comparison: &SchemeComparison, width: usize) -> String {
 pub fn table(comparison: &SchemeComparison) -> Table {
     let mut table = Table::new([
         ("branches", Align::Left),
-        ("solver", Align::Left),
+        ("algorithm", Align::Left),
         ("arena", Align::Right),
         ("above bound", Align::Right),
         ("lower bound", Align::Right),
@@ -50,7 +50,7 @@ pub fn table(comparison: &SchemeComparison) -> Table {
         let over = over.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)));
         table.row([
             line.scheme.to_owned(),
-            line.solver.to_owned(),
+            line.algorithm.to_owned(),
             line.arena.to_string(),
             over,
             line.lower_bound.to_string(),
@@ -74,7 +74,7 @@ pub fn write_lines(comparisons: &[SchemeComparison], file: &mut dyn io::Write) -
         "buffers",
         "load",
         "branches",
-        "solver",
+        "algorithm",
         "arena",
         "lower_bound",
         "witness",
@@ -94,7 +94,7 @@ pub fn write_lines(comparisons: &[SchemeComparison], file: &mut dyn io::Write) -
             let seconds = format!("{:.6}", line.seconds);
             let own: [&str; 10] = [
                 line.scheme,
-                line.solver,
+                line.algorithm,
                 &arena,
                 &bound,
                 &line.witness,

@@ -77,7 +77,7 @@ pub(super) fn sample(
 fn contradiction(comparison: &SchemeComparison) -> Option<Broken> {
     let (merged, bound) = (comparison.best(Scheme::Nested)?, comparison.bound(Scheme::Sequential));
     let low = "sequential-branches".to_owned();
-    let high = format!("{} by {}", merged.scheme, merged.solver);
+    let high = format!("{} by {}", merged.scheme, merged.algorithm);
     (merged.arena < bound).then_some(Broken { low, bound, high, arena: merged.arena })
 }
 
@@ -315,7 +315,7 @@ mod tests {
         let names = ["naive", "flat-conflict", "sequential-branches", "nested", "exclusive"];
         let line = |(scheme, (arena, lower_bound))| Line {
             scheme,
-            solver: if scheme == "naive" { "-" } else { "first-fit-size" },
+            algorithm: if scheme == "naive" { "-" } else { "first-fit-size" },
             arena,
             lower_bound,
             witness: String::new(),

@@ -20,8 +20,8 @@ pub struct BenchArgs {
     pub only: Vec<String>,
     /// Algorithms by name (see `plimsoll list`), also with parameters, as in search:-memo, or the groups
     /// `heuristics`, `solvers`, `all` [default: every heuristic and the default exact method of each problem]
-    #[arg(long = "algorithms", value_name = "A,B,..", value_delimiter = ',', value_parser = in_order)]
-    pub solvers: Vec<String>,
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = in_order)]
+    pub algorithms: Vec<String>,
     /// Problems by name (see `plimsoll list`). If every input is a graph or a model, problems on instances
     /// use instances derived from these inputs. Spilling skips instances unless this option names spilling
     /// [default: offsets if all files are instances or --processes is given; orders and offsets if all files

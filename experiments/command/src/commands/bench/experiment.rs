@@ -35,7 +35,7 @@ impl<'a> Selection<'a> {
         let registry = registry();
         let problems = problems(args)?;
         let known = names(&registry, &problems);
-        for name in args.solvers.iter().map(String::as_str).filter(|name| !GROUPS.contains(name)) {
+        for name in args.algorithms.iter().map(String::as_str).filter(|name| !GROUPS.contains(name)) {
             let Some(Err(error)) = algorithm(&registry, &problems, name) else { continue };
             let is_external = |text: &String| text.split_once('=').is_some_and(|(own, _)| own.trim() == name);
             if args.external.iter().any(is_external) {
@@ -221,7 +221,7 @@ impl<'a> Selection<'a> {
                 || names.contains(&name)
                 || self.externals.iter().any(|peer| peer.name() == name)
         };
-        let named = args.solvers.iter().chain(&args.reference).all(known);
+        let named = args.algorithms.iter().chain(&args.reference).all(known);
         let is_less = kept().count() < self.problems.len() || graphs;
         if !is_own || !(instances || graphs) || !named || !args.terms.is_empty() || !is_less {
             return (Vec::new(), None);
@@ -257,13 +257,13 @@ fn chosen(args: &BenchArgs, registry: &Registry, problem: &str) -> Vec<Facts> {
             Kind::Heuristic => "heuristics",
             Kind::Exact => "solvers",
         };
-        if args.solvers.is_empty() {
+        if args.algorithms.is_empty() {
             return group == "heuristics" || default == Some(facts.name);
         }
-        args.solvers.iter().any(|name| name == facts.name || name == "all" || name == group)
+        args.algorithms.iter().any(|name| name == facts.name || name == "all" || name == group)
     };
     let mut chosen: Vec<Facts> = own.into_iter().filter(is_chosen).collect();
-    for facts in args.solvers.iter().filter_map(|name| algorithm(registry, &[problem], name)?.ok()) {
+    for facts in args.algorithms.iter().filter_map(|name| algorithm(registry, &[problem], name)?.ok()) {
         if !chosen.contains(&facts) {
             chosen.push(facts);
         }

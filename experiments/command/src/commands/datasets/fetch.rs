@@ -9,11 +9,11 @@ use super::client::{self, RAW, Why};
 use crate::digest::sha256;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
+use crate::report::{self, Printed, Text};
 use plimsoll::datasets::{Corpus, CorpusFile, MANIFEST, Origin};
 use plimsoll_lab::suite::{CORPORA, corpora};
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -91,23 +91,26 @@ fn dry(args: &DatasetsFetchArgs, wanted: &[Wanted]) -> Result<u8, Failure> {
         let name = format!("{}/{}", corpus.folder, file.name);
         Planned { file: name, sha256: file.sha256, address, package }
     });
-    let planned: Vec<Planned> = planned.collect();
-    if args.json {
-        output::print_json(&planned)?;
-        return Ok(ANSWERED);
-    }
-    let mut text = String::new();
-    for one in &planned {
-        let _ = match (&one.address, &one.package) {
-            (Some(address), _) => writeln!(text, "{}  {address}", one.file),
-            (_, Some((package, path))) => {
-                writeln!(text, "{}  pip download --no-deps {package}, file {path} in the archive", one.file)
-            }
-            _ => Ok(()),
-        };
-    }
-    output::print(&text)?;
+    report::print(&Plan(planned.collect()), args.json)?;
     Ok(ANSWERED)
+}
+
+/// The files that would be downloaded.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Plan(Vec<Planned>);
+
+impl Printed for Plan {
+    fn print(&self, text: &mut Text) {
+        for Planned { file, address, package, .. } in &self.0 {
+            if let Some(address) = address {
+                text.verbatim(&format!("{file}  {address}\n"));
+            } else if let Some((package, path)) = package {
+                let from = format_args!("pip download --no-deps {package}, file {path} in the archive");
+                text.verbatim(&format!("{file}  {from}\n"));
+            }
+        }
+    }
 }
 
 /// The result for a file.

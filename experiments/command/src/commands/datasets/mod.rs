@@ -6,11 +6,12 @@ mod fetch;
 mod verify;
 
 use crate::failure::{ANSWERED, Failure};
-use crate::report::Report;
+use crate::report::{self, Printed, Text, cells};
 pub use args::DatasetsArgs;
 use args::{DatasetsCommand, DatasetsListArgs};
 use plimsoll::datasets::{Corpus, CorpusFile, MANIFEST};
-use serde_json::{Value, json};
+use plimsoll::model::Bytes;
+use serde::Serialize;
 
 pub fn main(args: &DatasetsArgs) -> Result<u8, Failure> {
     match &args.command {
@@ -21,39 +22,70 @@ pub fn main(args: &DatasetsArgs) -> Result<u8, Failure> {
     }
 }
 
-fn list(args: &DatasetsListArgs) -> Result<u8, Failure> {
-    let file = |file: &CorpusFile| {
-        json!({
-            "name": file.name,
-            // Relative to the upstream repository or package.
-            "path": file.path,
-            "sha256": file.sha256,
-            "buffers": file.facts.map(|facts| facts.buffers),
-            "load": file.facts.map(|facts| facts.load),
-            // Null unless a layout with a peak equal to the load is known.
-            "optimum": file.facts.and_then(|facts| facts.optimum),
-        })
-    };
-    let corpus = |corpus: &Corpus| {
-        json!({
-            "folder": corpus.folder,
-            "upstream": corpus.upstream,
-            "version": corpus.version,
-            "licence": corpus.licence,
-            "files": corpus.files.iter().map(file).collect::<Vec<_>>(),
-        })
-    };
-    let corpora: Vec<Value> = MANIFEST.iter().map(corpus).collect();
-    let mut report = Report::new(json!({ "corpora": corpora }));
-    report.table(&corpora, "corpus = folder, files, upstream, commit or version = version, licence");
-    if args.files {
-        report.push("\n");
-        for corpus in MANIFEST.iter() {
-            for file in &corpus.files {
-                report.verbatim(&format!("{}  {}/{}\n", file.sha256, corpus.folder, file.name));
+/// The list of corpora.
+#[derive(Serialize)]
+struct Corpora {
+    corpora: Vec<CorpusRow>,
+    /// Whether the text contains the files.
+    #[serde(skip)]
+    with_files: bool,
+}
+
+#[derive(Serialize)]
+struct CorpusRow {
+    folder: &'static str,
+    upstream: &'static str,
+    version: &'static str,
+    licence: &'static str,
+    files: Vec<FileRow>,
+}
+
+#[derive(Serialize)]
+struct FileRow {
+    name: &'static str,
+    /// Relative to the upstream repository or package.
+    path: &'static str,
+    sha256: &'static str,
+    buffers: Option<usize>,
+    load: Option<Bytes>,
+    /// `None` unless a layout with a peak equal to the load is known.
+    optimum: Option<Bytes>,
+}
+
+impl Printed for Corpora {
+    fn print(&self, text: &mut Text) {
+        let row =
+            |one: &CorpusRow| cells![one.folder, one.files.len(), one.upstream, one.version, one.licence];
+        let columns = ["corpus", "files", "upstream", "commit or version", "licence"];
+        text.table(&columns, self.corpora.iter().map(row));
+        if self.with_files {
+            text.push("\n");
+            for corpus in &self.corpora {
+                for file in &corpus.files {
+                    text.verbatim(&format!("{}  {}/{}\n", file.sha256, corpus.folder, file.name));
+                }
             }
         }
     }
-    report.print(args.json)?;
+}
+
+fn list(args: &DatasetsListArgs) -> Result<u8, Failure> {
+    let file = |file: &CorpusFile| FileRow {
+        name: file.name,
+        path: file.path,
+        sha256: file.sha256,
+        buffers: file.facts.map(|facts| facts.buffers),
+        load: file.facts.map(|facts| facts.load),
+        optimum: file.facts.and_then(|facts| facts.optimum),
+    };
+    let corpus = |corpus: &Corpus| CorpusRow {
+        folder: corpus.folder,
+        upstream: corpus.upstream,
+        version: corpus.version,
+        licence: corpus.licence,
+        files: corpus.files.iter().map(file).collect(),
+    };
+    let corpora = MANIFEST.iter().map(corpus).collect();
+    report::print(&Corpora { corpora, with_files: args.files }, args.json)?;
     Ok(ANSWERED)
 }

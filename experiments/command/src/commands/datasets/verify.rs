@@ -5,13 +5,12 @@ use super::args::DatasetsVerifyArgs;
 use crate::commands::generate::{self, MANIFEST as GENERATED};
 use crate::digest::sha256;
 use crate::failure::{ANSWERED, Failure, REFUTED};
-use crate::output;
+use crate::report::{self, Printed, Text};
 use plimsoll::datasets::{CorpusFile, MANIFEST};
 use plimsoll::model::{json_error, json_from_slice};
 use plimsoll_lab::suite::{CORPORA, corpora};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
@@ -65,11 +64,7 @@ pub(super) fn main(args: &DatasetsVerifyArgs) -> Result<u8, Failure> {
             }
         }
     }
-    if args.json {
-        output::print_json(&verdict)?;
-    } else {
-        output::print(&verdict.text())?;
-    }
+    report::print(&verdict, args.json)?;
     Ok(if verdict.findings.is_empty() { ANSWERED } else { REFUTED })
 }
 
@@ -179,20 +174,20 @@ impl Verdict {
     fn find(&mut self, folder: &str, name: &str, standing: Standing, sha256: Option<String>) {
         self.findings.push(Finding { file: format!("{folder}/{name}"), standing, sha256 });
     }
+}
 
-    fn text(&self) -> String {
-        let mut text = String::new();
-        for finding in &self.findings {
-            let (word, more) = match (finding.standing, &finding.sha256) {
+impl Printed for Verdict {
+    fn print(&self, text: &mut Text) {
+        for Finding { file, standing, sha256 } in &self.findings {
+            let (word, more) = match (standing, sha256) {
                 (Standing::Missing, _) => ("missing", String::new()),
                 (Standing::Unknown, _) => ("unknown", ", not on the list".to_owned()),
                 (Standing::Changed, found) => {
                     ("changed", found.as_ref().map_or_else(String::new, |found| format!(", SHA-256 {found}")))
                 }
             };
-            let _ = writeln!(text, "{word:<8} {}{more}", finding.file);
+            text.verbatim(&format!("{word:<8} {file}{more}\n"));
         }
-        let _ = writeln!(text, "{} files match, {} differ", self.intact, self.findings.len());
-        text
+        text.verbatim(&format!("{} files match, {} differ\n", self.intact, self.findings.len()));
     }
 }

@@ -19,10 +19,10 @@ pub struct FuseArgs {
     #[arg(long)]
     pub cross_unit: bool,
     /// Algorithm that chooses the groups (see `plimsoll list`)
-    #[arg(long = "algorithm", value_name = "NAME", default_value = "exact")]
-    pub method: String,
+    #[arg(long, value_name = "NAME", default_value = "exact")]
+    pub algorithm: String,
     /// Compare all algorithms, within units and across units; --output writes the rows
-    #[arg(long, conflicts_with_all = ["cross_unit", "method", "graph"])]
+    #[arg(long, conflicts_with_all = ["cross_unit", "algorithm", "graph"])]
     pub compare: bool,
     #[command(flatten)]
     pub effort: EffortArgs,

@@ -7,7 +7,6 @@ use crate::commands::{choose, contest};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
-use crate::report::Report;
 pub use args::FuseArgs;
 use plimsoll::fusion::{FuseError, FuseRun};
 use plimsoll::model::SolveError;
@@ -15,9 +14,9 @@ use plimsoll::model::fusion::{Fusion, Fusions, Patterns, UnitRule, Units, contra
 use plimsoll::model::graph::write_graph;
 use plimsoll::posed::{Terms, ToFuse};
 use plimsoll::run::RunError;
-use plimsoll_lab::report::{Basis, human};
+use plimsoll_lab::report::Basis;
 use plimsoll_lab::row::Row;
-use serde_json::json;
+use report::FuseReport;
 
 /// The keyword for the units named in the graph.
 const GRAPH: &str = "graph";
@@ -34,7 +33,7 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let patterns = Patterns::find(&args.patterns).map_err(Failure::input)?;
     let own = args.units == GRAPH;
     let units = if own { None } else { Some(Units::find(&args.units).map_err(Failure::input)?) };
-    let entry = choose::named(&registry.fusions, &args.method, "method")?;
+    let entry = choose::named(&registry.fusions, &args.algorithm, "algorithm")?;
     let import = args.model.read()?;
     let graph = &import.graph;
     let units = units.unwrap_or_else(|| Units::of_graph(graph));
@@ -55,23 +54,22 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
                 limits,
             )?);
         }
-        let object = json!({ "graph": graph.name(), "patterns": args.patterns, "units": args.units });
-        let mut report = Report::of_graph(object, &Basis::of(&import));
-        let operators = human::count(graph.operators().len(), "operator");
-        report.line("graph", format_args!("{}: {operators}", graph.name()));
-        return contest::print::<Fusions>(report, &records, args.output.as_ref(), args.json);
+        let (patterns, units) = (Some(args.patterns.as_str()), Some(args.units.as_str()));
+        let head = contest::Head { patterns, units, ..contest::Head::of(&import) };
+        return contest::print::<Fusions>(head, &records, args.output.as_ref(), args.json);
     }
     let regions = run.fuse(graph)?;
-    let report = report::report(args, graph, &run, &regions, &Basis::of(&import));
+    let report = FuseReport::new(args, graph, &run, &regions, Basis::of(&import));
     if let Some(path) = &args.output {
-        output::late(report.write(path));
+        let text = serde_json::to_string_pretty(&report).map_err(Failure::internal)?;
+        output::late(output::write_file(path, |file| writeln!(file, "{text}")));
     }
     if let Some(path) = &args.graph {
         let fusions: Vec<Fusion> = regions.iter().map(|one| one.fused.fusion.clone()).collect();
         let whole = contracted(graph, &fusions).map_err(Failure::internal)?;
         output::late(output::write_file(path, |file| write_graph(&whole, file)));
     }
-    report.print(args.json)?;
+    crate::report::print(&report, args.json)?;
     Ok(ANSWERED)
 }
 

@@ -8,10 +8,10 @@ pub struct OrderArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// Algorithm that orders the operators (see `plimsoll list`)
-    #[arg(long = "algorithm", value_name = "NAME", default_value = "exact")]
-    pub order: String,
+    #[arg(long, value_name = "NAME", default_value = "exact")]
+    pub algorithm: String,
     /// Compare all algorithms with the best proven bound; --output writes the rows
-    #[arg(long, conflicts_with_all = ["order", "instance", "plot", "proof"])]
+    #[arg(long, conflicts_with_all = ["algorithm", "instance", "plot", "proof"])]
     pub compare: bool,
     #[command(flatten)]
     pub liveness: LivenessArgs,

@@ -4,24 +4,24 @@ mod args;
 pub mod verify;
 
 use crate::commands::choose;
-use crate::commands::contest::{Stops, about, compare, print};
-use crate::commands::proof;
+use crate::commands::contest::{Head, Stops, about, compare, print};
+use crate::commands::proof::{self, ProofReport};
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
-use crate::report::{Report, bytes, noted, sized};
+use crate::report::{self, Cell, Printed, Text, bytes, cells, noted, sized};
 pub use args::OrderArgs;
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::assumptions::assumptions;
+use plimsoll::assumptions::{Assumption, assumptions};
 use plimsoll::datasets::{Import, OperatorPlace};
 use plimsoll::graphs::{GraphRun, OrderedRegion, reason};
 use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::Graph;
-use plimsoll::model::{OperatorId, Orders};
+use plimsoll::model::{Bytes, Claim, OperatorId, Orders, RegionId, Stop};
 use plimsoll::posed::InOrder;
 use plimsoll_lab::proofs::region_key;
 use plimsoll_lab::report::memory::profile_chart;
 use plimsoll_lab::report::{Basis, gap_percent, human, percent};
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::io;
 
 /// Maximum number of operators named in a line of text. The JSON report contains all of them.
@@ -29,7 +29,7 @@ const MOST: usize = 12;
 
 pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
-    let entry = choose::named(&registry.orders, &args.order, "order")?;
+    let entry = choose::named(&registry.orders, &args.algorithm, "order")?;
     output::check_targets(&[&args.instance, &args.output, &args.plot, &args.proof], &args.model.files())?;
     let import = args.model.read()?;
     let graph = &import.graph;
@@ -40,10 +40,7 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
         // With several regions, each search orders one region, so it cannot stop at the value of the graph.
         let stops = if graph.regions().len() == 1 { Stops::AtOptimum } else { Stops::AtLimits };
         let records = compare::<Orders>(&registry, &question, &about, (args.effort, stops), limits)?;
-        let mut report = Report::of_graph(json!({ "graph": graph.name() }), &Basis::of(&import));
-        let operators = human::count(graph.operators().len(), "operator");
-        report.line("graph", format_args!("{}: {operators}", graph.name()));
-        return print::<Orders>(report, &records, args.output.as_ref(), args.json);
+        return print::<Orders>(Head::of(&import), &records, args.output.as_ref(), args.json);
     }
     let limits = args.effort.limits();
     // The orders and their proof share the time limit.
@@ -52,18 +49,15 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
         GraphRun { liveness: args.liveness.options(), order: entry, setup: args.effort.setup(), limits: own };
     let regions = run.order(graph)?;
     store(args, &import, &regions)?;
-    let mut report = report(graph, entry.name, &regions, &Basis::of(&import));
-    report.assuming(&assumptions(&run.liveness, graph));
+    let assumptions = assumptions(&run.liveness, graph);
+    let mut report = OrderReport::new(graph, entry.name, &regions, Basis::of(&import), assumptions);
     if let Some(path) = &args.proof {
         match proof::write_orders(path, graph, &regions, limits)? {
-            Ok(accepted) => {
-                report.line("proof", accepted.line());
-                report.extend(json!({ "proof": accepted.members() }));
-            }
+            Ok(accepted) => report.proof = Some(accepted.report()),
             Err(reason) => output::complain(&format!("{reason}, so --proof writes nothing")),
         }
     }
-    report.print(args.json)?;
+    report::print(&report, args.json)?;
     Ok(ANSWERED)
 }
 
@@ -79,7 +73,7 @@ fn store(args: &OrderArgs, import: &Import, regions: &[OrderedRegion]) -> Result
         output::late(output::write_file(path, |file| write_orders(import, regions.iter().rev(), file)));
     }
     if let Some(path) = &args.plot {
-        let chart = profile_chart(graph.name(), &args.order, body);
+        let chart = profile_chart(graph.name(), &args.algorithm, body);
         output::late(output::write_picture(path, |file| chart.write(file)));
     }
     Ok(())
@@ -114,45 +108,140 @@ pub(super) fn write_orders<'a>(
     writer.flush()
 }
 
-/// Returns the report. The numbers of the body are also members of the top-level object.
-fn report(graph: &Graph, order: &str, regions: &[OrderedRegion], basis: &Basis) -> Report {
-    let rows: Vec<Value> = regions.iter().rev().map(|one| row(graph, one)).collect();
-    // The bound of the body depends on the bounds of the regions inside it.
-    let arithmetic = regions.iter().map(|one| Arithmetic::of(&one.outcome.lower_bound.witness)).max();
-    let arithmetic = arithmetic.unwrap_or_default();
-    let body = &regions[regions.len() - 1];
-    let bound = &body.outcome.lower_bound;
-    let object = json!({
-        "graph": graph.name(),
-        "order": order,
-        "claim": body.outcome.claim,
-        "stop": body.outcome.stop,
-        "peak": body.peak,
-        "lower_bound": bound.value,
-        "arithmetic": arithmetic,
-        "file_peak": body.file_peak,
-        "operators": graph.operators().len(),
-        "seconds": regions.iter().map(|one| one.outcome.stats.seconds).sum::<f64>(),
-        "nodes": regions.iter().map(|one| one.outcome.stats.nodes).sum::<u64>(),
-        "regions": rows,
-    });
-    let mut report = Report::of_graph(object, basis);
-    report.show("graph", "{graph}: {operators operator}");
-    report.lines(&["order", "claim"]);
-    report.show("peak", "{peak live bytes}");
-    let why = reason(&body.storages.problem, bound);
-    report.line("lower bound", noted(&bytes(bound.value), &(why + arithmetic.remark())));
-    report.gap(gap_percent(body.peak.get(), bound.value.get()));
-    let saved = saving(body.file_peak.get(), body.peak.get());
-    report.line("file order", format_args!("{}, {saved}", sized(body.file_peak, " live bytes")));
-    if let [one] = regions {
-        report.line("sequence", first_names(graph, one));
+/// The report on the orders of a graph. The numbers are those of the body.
+#[derive(Serialize)]
+struct OrderReport<'a> {
+    graph: &'a str,
+    algorithm: &'static str,
+    claim: Claim,
+    stop: Stop,
+    peak: Bytes,
+    lower_bound: Bytes,
+    /// The bound of the body depends on the bounds of the regions inside it.
+    arithmetic: Arithmetic,
+    file_peak: Bytes,
+    operators: usize,
+    seconds: f64,
+    nodes: u64,
+    /// The body first.
+    regions: Vec<RegionRow<'a>>,
+    #[serde(flatten)]
+    basis: Basis,
+    #[serde(serialize_with = "report::assumptions")]
+    assumptions: Vec<Assumption>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<ProofReport>,
+    /// The first operators of the only region.
+    #[serde(skip)]
+    sequence: Option<String>,
+}
+
+/// The order of one region.
+#[derive(Serialize)]
+struct RegionRow<'a> {
+    region: RegionId,
+    name: &'a str,
+    operators: usize,
+    storages: usize,
+    peak: Bytes,
+    lower_bound: Bytes,
+    witness: String,
+    arithmetic: Arithmetic,
+    gap_percent: Option<f64>,
+    file_peak: Bytes,
+    claim: Claim,
+    stop: Stop,
+    seconds: f64,
+    nodes: u64,
+    order: Vec<OperatorId>,
+}
+
+impl<'a> OrderReport<'a> {
+    fn new(
+        graph: &'a Graph,
+        algorithm: &'static str,
+        orders: &[OrderedRegion],
+        basis: Basis,
+        assumptions: Vec<Assumption>,
+    ) -> Self {
+        let regions: Vec<RegionRow<'_>> = orders.iter().rev().map(|one| RegionRow::of(graph, one)).collect();
+        let body = &regions[0];
+        Self {
+            graph: graph.name(),
+            algorithm,
+            claim: body.claim,
+            stop: body.stop,
+            peak: body.peak,
+            lower_bound: body.lower_bound,
+            arithmetic: regions.iter().map(|one| one.arithmetic).max().unwrap_or_default(),
+            file_peak: body.file_peak,
+            operators: graph.operators().len(),
+            seconds: orders.iter().map(|one| one.outcome.stats.seconds).sum(),
+            nodes: regions.iter().map(|one| one.nodes).sum(),
+            basis,
+            assumptions,
+            proof: None,
+            sequence: if let [one] = orders { Some(first_names(graph, one)) } else { None },
+            regions,
+        }
     }
-    report.lines(&["stop", "seconds"]);
-    if rows.len() > 1 {
-        report.table(&rows, "region, operators, file order = file_peak, peak, bound = lower_bound, claim");
+}
+
+impl<'a> RegionRow<'a> {
+    fn of(graph: &'a Graph, one: &OrderedRegion) -> Self {
+        let bound = &one.outcome.lower_bound;
+        let positions = one.order.operators().iter().map(|id| one.storages.operators[id.index()]);
+        Self {
+            region: one.region,
+            name: &graph.region(one.region).name,
+            operators: one.storages.problem.len(),
+            storages: one.storages.problem.storages().len(),
+            peak: one.peak,
+            lower_bound: bound.value,
+            witness: reason(&one.storages.problem, bound),
+            arithmetic: Arithmetic::of(&bound.witness),
+            gap_percent: gap_percent(one.peak.get(), bound.value.get()),
+            file_peak: one.file_peak,
+            claim: one.outcome.claim,
+            stop: one.outcome.stop,
+            seconds: one.outcome.stats.seconds,
+            nodes: one.outcome.stats.nodes,
+            order: positions.collect(),
+        }
     }
-    report
+}
+
+impl Printed for OrderReport<'_> {
+    fn print(&self, text: &mut Text) {
+        text.push(&self.basis.text());
+        text.line("graph", format_args!("{}: {}", self.graph, human::count(self.operators, "operator")));
+        text.line("algorithm", self.algorithm);
+        text.line("claim", self.basis.claim(self.claim));
+        text.line("peak", sized(self.peak, " live bytes"));
+        let body = &self.regions[0];
+        let why = format!("{}{}", body.witness, self.arithmetic.remark());
+        text.line("lower bound", noted(&bytes(self.lower_bound), &why));
+        text.gap(body.gap_percent);
+        let saved = saving(self.file_peak.get(), self.peak.get());
+        text.line("file order", format_args!("{}, {saved}", sized(self.file_peak, " live bytes")));
+        if let Some(sequence) = &self.sequence {
+            text.line("sequence", sequence);
+        }
+        text.line("stop", self.stop);
+        text.search(self.seconds, self.nodes);
+        if self.regions.len() > 1 {
+            let row = |one: &RegionRow<'_>| {
+                let (region, claim) = (Cell::region(one.region, one.name), one.arithmetic.mark(one.claim));
+                cells![region, one.operators, one.file_peak, one.peak, one.lower_bound, claim]
+            };
+            let columns = ["region", "operators", "file order", "peak", "bound", "claim"];
+            text.table(&columns, self.regions.iter().map(row));
+        }
+        text.assuming(&self.assumptions);
+        if let Some(proof) = &self.proof {
+            text.line("proof", &proof.line);
+        }
+    }
 }
 
 /// Names the first operators of an order.
@@ -165,28 +254,6 @@ fn first_names(graph: &Graph, one: &OrderedRegion) -> String {
         0 => names,
         more => format!("{names}, and {more} more (--output FILE.csv lists all)"),
     }
-}
-
-fn row(graph: &Graph, one: &OrderedRegion) -> Value {
-    let bound = &one.outcome.lower_bound;
-    let positions = one.order.operators().iter().map(|id| one.storages.operators[id.index()]);
-    json!({
-        "region": one.region,
-        "name": graph.region(one.region).name,
-        "operators": one.storages.problem.len(),
-        "storages": one.storages.problem.storages().len(),
-        "peak": one.peak,
-        "lower_bound": bound.value,
-        "witness": reason(&one.storages.problem, bound),
-        "arithmetic": Arithmetic::of(&bound.witness),
-        "gap_percent": gap_percent(one.peak.get(), bound.value.get()),
-        "file_peak": one.file_peak,
-        "claim": one.outcome.claim,
-        "stop": one.outcome.stop,
-        "seconds": one.outcome.stats.seconds,
-        "nodes": one.outcome.stats.nodes,
-        "order": positions.collect::<Vec<_>>(),
-    })
 }
 
 /// Describes the change from one peak to another.

@@ -1,19 +1,19 @@
 //! Checks the output of `order` and a proof of its bound, for `plimsoll verify`.
 
 use crate::commands::choose;
-use crate::commands::proof::{self, Accepted};
+use crate::commands::proof::{self, Accepted, Refusal, Verdict};
 use crate::commands::subject::SubjectArgs;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
-use crate::report::{Report, bytes, noted};
+use crate::report::{self, Printed, Text, bytes, noted, sized};
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, reason};
 use plimsoll::model::orders::{Order, around_bound, check_order};
-use plimsoll::model::{Bytes, LowerBound, OperatorId, RegionId, Setup};
+use plimsoll::model::{Bytes, LowerBound, OperatorId, Orders, Problem as _, RegionId, Setup};
 use plimsoll::run::Limits;
 use plimsoll_lab::proofs::{problem_of_checker, region_key};
 use plimsoll_lab::report::{Basis, gap_percent, human};
 use plimsoll_proof::{CheckError, OrderProved};
-use serde_json::json;
+use serde::Serialize;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -51,7 +51,25 @@ pub fn main(
         Some(Err(_)) => NOTHING_FOUND,
         _ => ANSWERED,
     };
-    report(&import, &checked).print(json)?;
+    let valid = checked.violations.is_empty();
+    let (peak, bound) = (checked.peak.filter(|_| valid), checked.bound.value);
+    let report = VerifyReport {
+        graph: import.graph.name(),
+        operators: import.graph.operators().len(),
+        problem: Orders::NAME,
+        valid: (checked.peak.is_some() || !valid).then_some(valid),
+        peak,
+        lower_bound: bound,
+        witness: checked.reason,
+        gap_percent: peak.and_then(|peak| gap_percent(peak.get(), bound.get())),
+        violations: checked.violations,
+        basis: Basis::of(&import),
+        proof: checked.proof.map(|proof| match proof {
+            Ok(accepted) => Verdict::Accepted(accepted.report()),
+            Err(refusal) => Verdict::Refused(refusal),
+        }),
+    };
+    report::print(&report, json)?;
     Ok(code)
 }
 
@@ -113,12 +131,6 @@ struct Checked {
     proof: Option<Result<Accepted<Vec<OrderProved>>, Refusal>>,
 }
 
-/// The reason why a proof was not accepted. If it is not rejected, its check ended at a limit.
-struct Refusal {
-    rejected: bool,
-    reason: String,
-}
-
 /// Checks the order of every region, and the proof for the problems of these regions.
 fn check(
     run: &GraphRun<'_>,
@@ -127,9 +139,8 @@ fn check(
     proof: Option<Result<Accepted<Vec<OrderProved>>, CheckError>>,
 ) -> Result<Checked, Failure> {
     let graph = &import.graph;
-    let mut proof = proof.map(|proof| {
-        proof.map_err(|error| Refusal { rejected: error.reason.is_verdict(), reason: error.to_string() })
-    });
+    let mut proof =
+        proof.map(|proof| proof.map_err(|error| refused(error.to_string(), error.reason.is_verdict())));
     let count = graph.regions().len();
     // The bytes of every region: its peak under the listed order, and its lower bound.
     let (mut peaks, mut bounds) = (vec![Bytes::ZERO; count], vec![Bytes::ZERO; count]);
@@ -169,7 +180,7 @@ fn check(
             } else {
                 let name = graph.region_called(region);
                 let reason = format!("the proof is for another problem than that of region '{name}'");
-                proof = Some(Err(Refusal { rejected: true, reason }));
+                proof = Some(Err(refused(reason, true)));
             }
         }
         bounds[region.index()] = checked.bound.value;
@@ -177,7 +188,7 @@ fn check(
     let sections = proof.as_ref().and_then(|proof| Some(proof.as_ref().ok()?.proved.len()));
     if sections.is_some_and(|sections| sections != used) {
         let reason = "the proof has a section for another region, or two for one region".to_owned();
-        proof = Some(Err(Refusal { rejected: true, reason }));
+        proof = Some(Err(refused(reason, true)));
     }
     if let Some(peak) =
         checked.peak.filter(|&peak| peak < checked.bound.value && checked.violations.is_empty())
@@ -188,51 +199,48 @@ fn check(
     Ok(Checked { proof, ..checked })
 }
 
-fn report(import: &Import, checked: &Checked) -> Report {
-    let graph = &import.graph;
-    let valid = checked.violations.is_empty();
-    let peak = checked.peak.filter(|_| valid);
-    let bound = checked.bound.value;
-    let gap = peak.and_then(|peak| gap_percent(peak.get(), bound.get()));
-    let mut report = Report::of_graph(
-        json!({
-            "graph": graph.name(),
-            "operators": graph.operators().len(),
-            "problem": "orders",
-            "valid": (checked.peak.is_some() || !valid).then_some(valid),
-            "peak": peak,
-            "lower_bound": bound,
-            "witness": checked.reason,
-            "gap_percent": gap,
-            "violations": checked.violations,
-        }),
-        &Basis::of(import),
-    );
-    report.show("graph", "{graph}: {operators operator}");
-    if peak.is_some() {
-        report.show("peak", "{peak live bytes}");
-    }
-    match checked.violations.len() {
-        0 if peak.is_none() => {}
-        0 => report.line("order", "valid"),
-        n => report.line("order", format_args!("invalid, {}", human::count(n, "violation"))),
-    }
-    for violation in checked.violations.iter().take(8) {
-        report.line("violation", violation);
-    }
-    report.line("lower bound", noted(&bytes(bound), &checked.reason));
-    report.gap(gap);
-    match &checked.proof {
-        None => {}
-        Some(Ok(accepted)) => {
-            report.line("proof", format_args!("accepted: {}", accepted.line()));
-            report.extend(json!({ "proof": accepted.members() }));
+fn refused(reason: String, rejected: bool) -> Refusal {
+    Refusal { line: None, reason, rejected }
+}
+
+/// The report on an order and a proof.
+#[derive(Serialize)]
+struct VerifyReport<'a> {
+    graph: &'a str,
+    operators: usize,
+    problem: &'static str,
+    /// `None` without an order.
+    valid: Option<bool>,
+    peak: Option<Bytes>,
+    lower_bound: Bytes,
+    witness: String,
+    gap_percent: Option<f64>,
+    violations: Vec<String>,
+    #[serde(flatten)]
+    basis: Basis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<Verdict>,
+}
+
+impl Printed for VerifyReport<'_> {
+    fn print(&self, text: &mut Text) {
+        text.push(&self.basis.text());
+        text.line("graph", format_args!("{}: {}", self.graph, human::count(self.operators, "operator")));
+        if let Some(peak) = self.peak {
+            text.line("peak", sized(peak, " live bytes"));
         }
-        Some(Err(Refusal { rejected, reason })) => {
-            let verdict = if *rejected { "rejected" } else { "not checked" };
-            report.line("proof", format_args!("{verdict}: {reason}"));
-            report.extend(json!({ "proof": { "reason": reason, "rejected": rejected } }));
+        match self.violations.len() {
+            0 if self.peak.is_none() => {}
+            0 => text.line("order", "valid"),
+            n => text.line("order", format_args!("invalid, {}", human::count(n, "violation"))),
+        }
+        for violation in self.violations.iter().take(8) {
+            text.line("violation", violation);
+        }
+        text.line("lower bound", noted(&bytes(self.lower_bound), &self.witness));
+        text.gap(self.gap_percent);
+        if let Some(proof) = &self.proof {
+            proof.print(text);
         }
     }
-    report
 }

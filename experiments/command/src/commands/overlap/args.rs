@@ -15,8 +15,8 @@ pub struct OverlapArgs {
     #[arg(long, value_name = "NAME|FILE.toml", value_parser = input_name())]
     pub machine: String,
     /// Algorithm that schedules the transfers, or `all` (see `plimsoll list`)
-    #[arg(long = "algorithm", value_name = "NAME", default_value = "all")]
-    pub schedule: String,
+    #[arg(long, value_name = "NAME", default_value = "all")]
+    pub algorithm: String,
     /// Number of weight buffers of the schedule `k-buffers`
     #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with_all = ["front", "free_order"])]
     pub buffers: u32,
@@ -72,7 +72,7 @@ pub struct OverlapArgs {
     #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file(), help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Minimise the makespan over all operator orders of a graph without regions
-    #[arg(long, conflicts_with_all = ["order", "schedule", "trace", "gantt", "instructions", "front", "resident", "speculate", "output"])]
+    #[arg(long, conflicts_with_all = ["order", "algorithm", "trace", "gantt", "instructions", "front", "resident", "speculate", "output"])]
     pub free_order: bool,
     #[command(flatten)]
     pub liveness: ActivationLivenessArgs,

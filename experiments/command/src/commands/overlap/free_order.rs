@@ -6,17 +6,17 @@ use super::programs::unused_times;
 use super::report::share;
 use crate::commands::choose;
 use crate::failure::{Failure, code};
-use crate::report::Report;
+use crate::report::{self, Printed, Text};
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::graph::{Graph, Storages};
 use plimsoll::model::orders::check_order;
-use plimsoll::model::timelines::{Dma, Machine, Time, TimedOperator, Timelines, check_timeline};
-use plimsoll::model::{Bytes, Claim, Outcome, Silent};
+use plimsoll::model::timelines::{Dma, Machine, Time, TimedOperator, check_timeline};
+use plimsoll::model::{Bytes, Claim, Silent, Stop};
 use plimsoll::run::run;
 use plimsoll::solvers::timelines::{FreeOrder, FreeOrderOutcome, exact_orders};
 use plimsoll::timelines::problem_fits;
-use plimsoll_lab::report::{Basis, percent};
-use serde_json::json;
+use plimsoll_lab::report::{Basis, human, percent};
+use serde::Serialize;
 
 pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     if args.activations == ActivationsArg::Placed {
@@ -55,8 +55,27 @@ pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     let free = exact_orders(&input, &region.order, &mut limits.budget()).map_err(Failure::internal)?;
     audit(&input, &free)?;
     let misfit = problem_fits(&problem).err().filter(|_| free.claim == Claim::Infeasible);
-    let reason = misfit.map(|error| format!("in the file order, {error}"));
-    report(graph, machine, &input, &fixed, &free, (reason, &Basis::of(&import))).print(args.json)?;
+    let (bound, makespan, before) = (free.lower_bound.value, free.makespan(), fixed.value);
+    let gain = |(makespan, before): (Time, Time)| share(before.saturating_sub(makespan), before);
+    let order = free.best.iter().flat_map(|(order, ..)| order.operators());
+    let report = FreeOrderReport {
+        graph: graph.name(),
+        machine: &machine.name,
+        operators: input.operators.len(),
+        claim: free.claim,
+        stop: free.stop,
+        lower_bound_ps: bound,
+        makespan_ps: makespan,
+        gap_percent: makespan.and_then(|makespan| share(makespan.saturating_sub(bound), bound)),
+        fixed_claim: fixed.claim,
+        fixed_makespan_ps: before,
+        gain_percent: makespan.zip(before).and_then(gain),
+        nodes: free.stats.nodes,
+        order: order.map(|id| input.operators[id.index()].name.as_str()).collect(),
+        reason: misfit.map(|error| format!("in the file order, {error}")),
+        basis: Basis::of(&import),
+    };
+    report::print(&report, args.json)?;
     Ok(code(free.claim))
 }
 
@@ -88,59 +107,53 @@ fn audit(input: &FreeOrder<'_>, found: &FreeOrderOutcome) -> Result<(), Failure>
         .map_or(Ok(()), |fault| Err(Failure::internal(format!("the checker rejected the timeline: {fault}"))))
 }
 
-fn report(
-    graph: &Graph,
-    machine: &Machine,
-    input: &FreeOrder<'_>,
-    fixed: &Outcome<Timelines>,
-    free: &FreeOrderOutcome,
-    (reason, basis): (Option<String>, &Basis),
-) -> Report {
-    let bound = free.lower_bound.value;
-    let (makespan, before) = (free.makespan(), fixed.value);
-    let gap = makespan.and_then(|makespan| share(makespan.saturating_sub(bound), bound));
-    let gain = |(makespan, before): (Time, Time)| share(before.saturating_sub(makespan), before);
-    let gain = makespan.zip(before).and_then(gain);
-    let order = free.best.iter().flat_map(|(order, ..)| order.operators());
-    let order: Vec<&str> = order.map(|id| input.operators[id.index()].name.as_str()).collect();
-    let mut object = json!({
-        "graph": graph.name(),
-        "machine": machine.name,
-        "operators": input.operators.len(),
-        // The claim over all orders.
-        "claim": free.claim,
-        "stop": free.stop,
-        "lower_bound_ps": bound,
-        "makespan_ps": makespan,
-        "gap_percent": gap,
-        // The claim in the file order.
-        "fixed_claim": fixed.claim,
-        "fixed_makespan_ps": before,
-        "gain_percent": gain,
-        "nodes": free.stats.nodes,
-        "order": order,
-    });
-    if let Some(reason) = &reason {
-        object["reason"] = json!(reason);
+/// The report on the makespan over all operator orders.
+#[derive(Serialize)]
+struct FreeOrderReport<'a> {
+    graph: &'a str,
+    machine: &'a str,
+    operators: usize,
+    /// The claim over all orders.
+    claim: Claim,
+    stop: Stop,
+    lower_bound_ps: Time,
+    makespan_ps: Option<Time>,
+    gap_percent: Option<f64>,
+    /// The claim in the file order.
+    fixed_claim: Claim,
+    fixed_makespan_ps: Option<Time>,
+    gain_percent: Option<f64>,
+    nodes: u64,
+    order: Vec<&'a str>,
+    /// The reason why there is no timeline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(flatten)]
+    basis: Basis,
+}
+
+impl Printed for FreeOrderReport<'_> {
+    fn print(&self, text: &mut Text) {
+        let basis = &self.basis;
+        text.push(&basis.text());
+        text.line("graph", format_args!("{}: {}", self.graph, human::count(self.operators, "operator")));
+        text.line("machine", self.machine);
+        text.line("lower bound", format_args!("{} over all orders", self.lower_bound_ps));
+        let time = |time: Option<Time>| time.map_or("-".to_owned(), |time| time.to_string());
+        let (makespan, claim) = (time(self.fixed_makespan_ps), basis.claim(self.fixed_claim));
+        text.line("file order", format_args!("{makespan} ({claim})"));
+        let [above, less] = [(self.gap_percent, " % above the bound"), (self.gain_percent, " % shorter")]
+            .map(|(share, what)| {
+                let share = share.filter(|share| *share > 0.0);
+                share.map_or(String::new(), |share| format!(", {}{what}", percent(share)))
+            });
+        let (makespan, claim) = (time(self.makespan_ps), basis.claim(self.claim));
+        text.line("any order", format_args!("{makespan} ({claim}{above}{less})"));
+        if let Some(reason) = &self.reason {
+            text.line("infeasible", reason);
+        }
+        if !self.order.is_empty() {
+            text.line("order", self.order.join(", "));
+        }
     }
-    let mut report = Report::of_graph(object, basis);
-    report.show("graph", "{graph}: {operators operator}");
-    report.lines(&["machine"]);
-    report.show("lower bound", "{lower_bound_ps} over all orders");
-    let claim = basis.claim(fixed.claim);
-    report.show("file order", &format!("{{fixed_makespan_ps}} ({claim})"));
-    let [above, less] = [(gap, " % above the bound"), (gain, " % shorter")].map(|(share, what)| {
-        share
-            .filter(|share| *share > 0.0)
-            .map_or(String::new(), |share| format!(", {}{what}", percent(share)))
-    });
-    let claim = basis.claim(free.claim);
-    report.show("any order", &format!("{{makespan_ps}} ({claim}{above}{less})"));
-    if let Some(reason) = reason {
-        report.line("infeasible", reason);
-    }
-    if !order.is_empty() {
-        report.line("order", order.join(", "));
-    }
-    report
 }

@@ -4,23 +4,24 @@ use super::programs::{Programs, effort};
 use super::report::{hint, share, store};
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
-use crate::output;
-use crate::report::{Report, bytes};
+use crate::output::{self, field};
+use crate::report::{self, Cell, Printed, Text, bytes, cells, sized};
 use plimsoll::Registry;
 use plimsoll::model::timelines::{Time, Timelines};
-use plimsoll::model::{Claim, Entry};
+use plimsoll::model::{Bytes, Claim, Entry};
 use plimsoll::timelines::{Candidate, Front, FrontPoint, ScheduleError, front};
 use plimsoll_lab::report::axis::{Axis, Unit};
 use plimsoll_lab::report::chart::{BLACK, Chart, Series};
 use plimsoll_lab::report::{Basis, percent};
-use serde_json::{Value, json};
+use serde::Serialize;
+use std::path::Path;
 
 /// Default algorithms that order the operators.
 const ORDERS: &str = "as-in-file,greedy,exact";
 
 /// Columns of --output.
-const COLUMNS: &str = "graph, machine, memory, makespan_ps, bound_ps, gap_percent, order, schedule, buffers, resident, \
-    resident_blocks, preload_ps";
+const COLUMNS: &str = "graph,machine,memory,makespan_ps,bound_ps,gap_percent,order,algorithm,buffers,resident,\
+    resident_blocks,preload_ps";
 
 /// Searches for the front and prints it.
 pub(super) fn main(
@@ -53,8 +54,7 @@ pub(super) fn main(
         Err(error) => return Err(Failure::input(error)),
         Ok(found) => Ok(found),
     };
-    let points: Vec<Value> = found.iter().flat_map(|found| &found.points).map(row).collect();
-    let report = report(build, found.as_ref(), &points, basis);
+    let report = FrontReport::new(build, found.as_ref(), basis);
     if let Ok(found) = &found {
         if let Some(best) = found.fastest() {
             store(args, graph, machine, &best.program, (best.schedule, &best.scheduled));
@@ -64,10 +64,10 @@ pub(super) fn main(
             output::late(output::write_picture(path, |file| chart.write(file)));
         }
         if let Some(path) = &args.output {
-            output::late(report.write_rows(path, &points, COLUMNS));
+            output::late(report.store(path));
         }
     }
-    report.print(args.json)?;
+    report::print(&report, args.json)?;
     Ok(match found {
         Ok(found) if found.points.is_empty() => NOTHING_FOUND,
         Ok(_) => ANSWERED,
@@ -75,80 +75,146 @@ pub(super) fn main(
     })
 }
 
-fn row(point: &FrontPoint) -> Value {
-    let (makespan, residency) = (point.makespan(), point.program.residency());
-    json!({
-        "memory": point.memory,
-        "makespan_ps": makespan,
-        "makespan_seconds": makespan.seconds(),
-        "bound_ps": point.bound,
-        "gap_percent": share(makespan.saturating_sub(point.bound), point.bound),
-        "order": point.order,
-        "schedule": point.schedule,
-        "buffers": point.buffers,
-        "resident": residency.bytes,
-        "resident_blocks": residency.blocks.len(),
-        "preload_ps": residency.preload,
-    })
+/// A point of the front.
+#[derive(Serialize)]
+struct PointRow {
+    memory: Bytes,
+    makespan_ps: Time,
+    makespan_seconds: f64,
+    bound_ps: Time,
+    gap_percent: Option<f64>,
+    order: &'static str,
+    algorithm: &'static str,
+    buffers: Option<usize>,
+    resident: Bytes,
+    resident_blocks: usize,
+    preload_ps: Time,
 }
 
-/// Returns the report on the front, or on the reason why there is none.
-fn report(
-    build: &Programs<'_>,
-    found: Result<&Front, &(String, String)>,
-    points: &[Value],
-    basis: &Basis,
-) -> Report {
-    let front = found.ok();
-    let best = front.and_then(Front::fastest);
-    // The lower bound over all orders tried, with the whole capacity.
-    let bound = front.and_then(|front| front.bounds.last()).map(|&(_, bound)| bound);
-    let bound = bound.filter(|bound| *bound < Time::MAX);
-    let gap = bound.zip(best).and_then(|(bound, best)| share(best.makespan().saturating_sub(bound), bound));
-    let (claim, reason) = match (found, best) {
-        (Err((reason, _)), _) => (Claim::without_solution(true), Some(reason.as_str())),
-        (_, None) => {
-            let why = "no schedule fits into on-chip memory in any of the orders";
-            (Claim::without_solution(false), Some(why))
+fn row(point: &FrontPoint) -> PointRow {
+    let (makespan, residency) = (point.makespan(), point.program.residency());
+    PointRow {
+        memory: point.memory,
+        makespan_ps: makespan,
+        makespan_seconds: makespan.seconds(),
+        bound_ps: point.bound,
+        gap_percent: share(makespan.saturating_sub(point.bound), point.bound),
+        order: point.order,
+        algorithm: point.schedule,
+        buffers: point.buffers,
+        resident: residency.bytes,
+        resident_blocks: residency.blocks.len(),
+        preload_ps: residency.preload,
+    }
+}
+
+/// The report on the front, or on the reason why there is none.
+#[derive(Serialize)]
+struct FrontReport<'a> {
+    graph: &'a str,
+    machine: &'a str,
+    capacity: Bytes,
+    /// The claim for the fastest point.
+    claim: Claim,
+    /// The lower bound over all orders tried, with the whole capacity.
+    lower_bound_ps: Option<Time>,
+    gap_percent: Option<f64>,
+    reason: Option<&'a str>,
+    /// Number of schedules of the whole program.
+    tried: usize,
+    points: Vec<PointRow>,
+    #[serde(flatten)]
+    basis: &'a Basis,
+    #[serde(skip)]
+    best: Option<PointRow>,
+    #[serde(skip)]
+    hint: Option<&'a str>,
+}
+
+impl<'a> FrontReport<'a> {
+    fn new(
+        build: &'a Programs<'_>,
+        found: Result<&'a Front, &'a (String, String)>,
+        basis: &'a Basis,
+    ) -> Self {
+        let front = found.ok();
+        let best = front.and_then(Front::fastest);
+        let bound = front.and_then(|front| front.bounds.last()).map(|&(_, bound)| bound);
+        let bound = bound.filter(|bound| *bound < Time::MAX);
+        let gap = bound.zip(best);
+        let (claim, reason) = match (found, best) {
+            (Err((reason, _)), _) => (Claim::without_solution(true), Some(reason.as_str())),
+            (_, None) => {
+                let why = "no schedule fits into on-chip memory in any of the orders";
+                (Claim::without_solution(false), Some(why))
+            }
+            (_, Some(best)) => (Claim::of_solution(Some(best.makespan()) == bound), None),
+        };
+        Self {
+            graph: build.graph.name(),
+            machine: &build.machine.name,
+            capacity: build.machine.capacity,
+            claim,
+            lower_bound_ps: bound,
+            gap_percent: gap.and_then(|(bound, best)| share(best.makespan().saturating_sub(bound), bound)),
+            reason,
+            tried: front.map_or(0, |front| front.tried),
+            points: front.iter().flat_map(|front| &front.points).map(row).collect(),
+            basis,
+            best: best.map(row),
+            hint: found.err().map(|(_, hint)| hint.as_str()),
         }
-        (_, Some(best)) => (Claim::of_solution(Some(best.makespan()) == bound), None),
-    };
-    let object = json!({
-        "graph": build.graph.name(),
-        "machine": build.machine.name,
-        "capacity": build.machine.capacity,
-        // The claim for the fastest point.
-        "claim": claim,
-        "lower_bound_ps": bound,
-        "gap_percent": gap,
-        "reason": reason,
-        // Number of schedules of the whole program.
-        "tried": front.map_or(0, |front| front.tried),
-        "points": points,
-    });
-    let mut report = Report::of_graph(object, basis);
-    report.lines(&["graph"]);
-    report.show("machine", "{machine}: {capacity bytes} of on-chip memory");
-    if let Some(reason) = reason {
-        report.line(claim.as_str(), reason);
-        if let Err((_, hint)) = found {
-            report.line("hint", hint);
+    }
+
+    /// Writes one row per point as CSV.
+    fn store(&self, path: &Path) -> Result<(), Failure> {
+        output::write_rows(path, COLUMNS, &self.points, |row| {
+            [
+                self.graph.to_owned(),
+                self.machine.to_owned(),
+                row.memory.to_string(),
+                row.makespan_ps.get().to_string(),
+                row.bound_ps.get().to_string(),
+                field(row.gap_percent.map(|gap| format!("{gap:.4}"))),
+                row.order.to_owned(),
+                row.algorithm.to_owned(),
+                field(row.buffers),
+                row.resident.to_string(),
+                row.resident_blocks.to_string(),
+                row.preload_ps.get().to_string(),
+            ]
+        })
+    }
+}
+
+impl Printed for FrontReport<'_> {
+    fn print(&self, text: &mut Text) {
+        text.push(&self.basis.text());
+        text.line("graph", self.graph);
+        let capacity = sized(self.capacity, " bytes");
+        text.line("machine", format_args!("{}: {capacity} of on-chip memory", self.machine));
+        if let Some(reason) = self.reason {
+            text.line(self.claim.as_str(), reason);
+            if let Some(hint) = self.hint {
+                text.line("hint", hint);
+            }
+            return;
         }
-        return report;
+        if let Some(bound) = self.lower_bound_ps {
+            text.line("lower bound", format_args!("{bound} with all of that memory"));
+        }
+        if let Some(PointRow { makespan_ps, algorithm, memory, .. }) = &self.best {
+            let gap = self.gap_percent.map_or(String::new(), |gap| format!(", gap {} %", percent(gap)));
+            text.line("best", format_args!("{makespan_ps} by {algorithm} in {}{gap}", bytes(*memory)));
+        }
+        text.line("tried", format_args!("{} schedules of the whole graph", self.tried));
+        let row = |one: &PointRow| {
+            let (gap, algorithm) = (Cell::percent(one.gap_percent), one.algorithm);
+            cells![one.memory, one.makespan_ps, gap, algorithm, one.buffers, one.resident, one.order]
+        };
+        let columns = ["capacity", "makespan", "gap %", "algorithm", "buffers", "resident", "order"];
+        text.table(&columns, self.points.iter().map(row));
     }
-    if bound.is_some() {
-        report.show("lower bound", "{lower_bound_ps} with all of that memory");
-    }
-    if let Some(best) = best {
-        let gap = gap.map_or(String::new(), |gap| format!(", gap {} %", percent(gap)));
-        let (time, schedule, memory) = (best.makespan(), best.schedule, bytes(best.memory));
-        report.line("best", format_args!("{time} by {schedule} in {memory}{gap}"));
-    }
-    report.show("tried", "{tried} schedules of the whole graph");
-    let columns =
-        "capacity = memory, makespan = makespan_ps, gap % = gap_percent, schedule, buffers, resident, order";
-    report.table(points, columns);
-    report
 }
 
 /// Returns a chart of the front and the lower bound as step curves.

@@ -17,13 +17,13 @@ use plimsoll::model::{Entry, Kind};
 use plimsoll::timelines::{ScheduleError, bounds, schedule};
 use plimsoll_lab::report::Basis;
 use programs::{Programs, machine, unused_times};
-use report::{Given, Row, fastest, report, store};
+use report::{Given, OverlapReport, Row, fastest, store};
 use speculation::Chances;
 use std::time::Instant;
 
 pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
-    let entries = chosen(&registry.timelines, &args.schedule)?;
+    let entries = chosen(&registry.timelines, &args.algorithm)?;
     if args.solver.is_some() && args.activations != ActivationsArg::Placed {
         return Err(Failure::input("--solver requires --activations placed"));
     }
@@ -60,7 +60,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
         }
         // With `--algorithm all`, an exact schedule that does not support the problem is omitted.
         let declines = entry.kind == Kind::Exact && matches!(result, Err(ScheduleError::Unfit(_)));
-        if declines && args.schedule == "all" {
+        if declines && args.algorithm == "all" {
             continue;
         }
         rows.push(Row { name: entry.name, result, seconds: start.elapsed().as_secs_f64() });
@@ -70,8 +70,12 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
         store(args, graph, &machine, &program, (name, scheduled));
     }
     let guessed = speculation::report(args, graph, &program, &entries, &chances, limits, best)?;
-    let given = Given { build: &build, order: order.name, basis: &Basis::of(&import) };
-    report(given, &program, proved, &rows, guessed.as_ref()).print(args.json)?;
+    let given = Given { build: &build, order: order.name, basis: Basis::of(&import) };
+    let report = OverlapReport::new(given, &program, proved, &rows, guessed);
+    if let Some(path) = &args.output {
+        output::late(report.store(path));
+    }
+    crate::report::print(&report, args.json)?;
     Ok(code(&rows))
 }
 

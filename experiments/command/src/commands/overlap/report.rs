@@ -3,23 +3,23 @@
 use super::args::OverlapArgs;
 use super::programs::Programs;
 use super::speculation::Speculated;
+use crate::failure::Failure;
 use crate::input::quoted;
-use crate::output;
-use crate::report::{Report, bytes};
+use crate::output::{self, field};
+use crate::report::{Cell, Printed, Text, bytes, cells, sized};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::timelines::{Machine, OverlapProgram, Time, TimelineProblem, write_program};
 use plimsoll::model::{Bytes, Claim};
 use plimsoll::timelines::{ProgramBounds, ScheduleError, Scheduled};
 use plimsoll_lab::report::timeline::Playback;
-use plimsoll_lab::report::{Basis, percent};
-use serde_json::{Value, json};
+use plimsoll_lab::report::{Basis, human, percent};
+use serde::Serialize;
 use std::path::Path;
 
 /// Columns of --output.
-const COLUMNS: &str = "graph, machine, capacity, steps, segments, weights, activations, resident, lower_bound_ps, \
-    schedule, claim, makespan_ps, gap_percent, gain_percent, stall_ps, waiting_percent, peak, seconds, reason, \
-    arithmetic";
+const COLUMNS: &str = "graph,machine,capacity,steps,segments,weights,activations,resident,lower_bound_ps,\
+    algorithm,claim,makespan_ps,gap_percent,gain_percent,stall_ps,waiting_percent,peak,seconds,reason,arithmetic";
 
 /// One schedule of the whole program.
 pub struct Row {
@@ -55,91 +55,237 @@ pub fn store(
 }
 
 /// The input of a report.
-#[derive(Clone, Copy)]
 pub(super) struct Given<'a> {
     pub build: &'a Programs<'a>,
     /// The algorithm that ordered the operators.
     pub order: &'static str,
-    pub basis: &'a Basis,
+    pub basis: Basis,
 }
 
-/// Returns the report on the schedules of one program, and writes their rows.
-pub(super) fn report(
-    Given { build, order, basis }: Given<'_>,
-    program: &OverlapProgram,
-    limits: ProgramBounds,
-    rows: &[Row],
-    speculated: Option<&Speculated>,
-) -> Report {
-    let problems = || program.segments().iter().map(|segment| &segment.problem);
-    let (machine, residency) = (build.machine, program.residency());
-    // The algorithm of a schedule may prove a higher bound than the general bounds.
-    let proved = rows.iter().filter_map(|row| row.result.as_ref().ok());
-    let proved = proved.map(|one| (one.lower_bound, one.arithmetic));
-    let known = limits.compute.max(limits.transfers).max(limits.memory);
-    let known = known.checked_add(residency.preload).unwrap_or(Time::MAX);
-    let bound = proved.clone().map(|one| one.0).max().unwrap_or(known);
-    let arithmetic = Arithmetic::of_best(proved.chain([(known, Arithmetic::Exact)]));
-    let reference = rows.iter().find(|row| row.name == "synchronous");
-    let reference = reference.and_then(|row| Some(row.result.as_ref().ok()?.makespan));
-    let schedules: Vec<Value> = rows.iter().map(|one| row(one, bound, reference)).collect();
-    let weights = problems().flat_map(TimelineProblem::operators).map(|one| one.weights.get());
-    let mut object = json!({
-        "graph": build.graph.name(),
-        "machine": machine.name,
-        "capacity": machine.capacity,
-        "channels": machine.channels,
-        "operators": build.graph.operators().len(),
-        "order": order,
-        // Operators whose compute time is estimated from bytes, because the graph lacks their cost.
-        "estimated": machine.estimated(build.graph),
-        // Scheduled operators and slices of operators.
-        "steps": problems().map(TimelineProblem::len).sum::<usize>(),
-        "segments": program.segments().len(),
-        "weights": weights.sum::<u64>(),
-        "activations": problems().map(TimelineProblem::activations).max().unwrap_or_default(),
-        // Bytes of on-chip memory reserved for resident weights.
-        "resident": residency.bytes,
-        "resident_blocks": residency.blocks.len(),
-        "preload_ps": residency.preload,
-        "lower_bound_ps": bound,
-        "lower_bound_seconds": bound.seconds(),
-        "arithmetic": arithmetic,
-        // These three bounds exclude the time to preload resident weights.
-        "compute_bound_ps": limits.compute,
-        "transfer_bound_ps": limits.transfers,
-        "memory_bound_ps": limits.memory,
-        "best": fastest(rows).map(|(name, _)| name),
-        "schedules": schedules,
-    });
-    if let Some(speculated) = speculated {
-        object["speculation"] = json!(speculated);
+/// The report on the schedules of one program.
+#[derive(Serialize)]
+pub(super) struct OverlapReport<'a> {
+    graph: &'a str,
+    machine: &'a str,
+    capacity: Bytes,
+    channels: u32,
+    operators: usize,
+    order: &'static str,
+    /// Operators whose compute time is estimated from bytes, because the graph lacks their cost.
+    estimated: usize,
+    /// Scheduled operators and slices of operators.
+    steps: usize,
+    segments: usize,
+    weights: u64,
+    activations: Bytes,
+    /// Bytes of on-chip memory reserved for resident weights.
+    resident: Bytes,
+    resident_blocks: usize,
+    preload_ps: Time,
+    lower_bound_ps: Time,
+    lower_bound_seconds: f64,
+    arithmetic: Arithmetic,
+    // These three bounds exclude the time to preload resident weights.
+    compute_bound_ps: Time,
+    transfer_bound_ps: Time,
+    memory_bound_ps: Time,
+    best: Option<&'static str>,
+    schedules: Vec<ScheduleRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speculation: Option<Speculated>,
+    #[serde(flatten)]
+    basis: Basis,
+    /// How the fastest schedule waits.
+    #[serde(skip)]
+    waits: Option<String>,
+    /// How to make oversized operators fit, if the program is infeasible.
+    #[serde(skip)]
+    hint: Option<String>,
+}
+
+/// The report on one schedule.
+#[derive(Serialize)]
+struct ScheduleRow {
+    algorithm: &'static str,
+    claim: Claim,
+    makespan_ps: Option<Time>,
+    makespan_seconds: Option<f64>,
+    gap_percent: Option<f64>,
+    /// Relative to `synchronous`.
+    gain_percent: Option<f64>,
+    stall_ps: Option<Time>,
+    /// The share of the stall in the makespan.
+    waiting_percent: Option<f64>,
+    peak: Option<Bytes>,
+    seconds: f64,
+    reason: Option<String>,
+}
+
+impl<'a> OverlapReport<'a> {
+    pub(super) fn new(
+        Given { build, order, basis }: Given<'a>,
+        program: &OverlapProgram,
+        limits: ProgramBounds,
+        rows: &[Row],
+        speculation: Option<Speculated>,
+    ) -> Self {
+        let problems = || program.segments().iter().map(|segment| &segment.problem);
+        let (machine, residency) = (build.machine, program.residency());
+        // The algorithm of a schedule may prove a higher bound than the general bounds.
+        let proved = rows.iter().filter_map(|row| row.result.as_ref().ok());
+        let proved = proved.map(|one| (one.lower_bound, one.arithmetic));
+        let known = limits.compute.max(limits.transfers).max(limits.memory);
+        let known = known.checked_add(residency.preload).unwrap_or(Time::MAX);
+        let bound = proved.clone().map(|one| one.0).max().unwrap_or(known);
+        let reference = rows.iter().find(|row| row.name == "synchronous");
+        let reference = reference.and_then(|row| Some(row.result.as_ref().ok()?.makespan));
+        let weights = problems().flat_map(TimelineProblem::operators).map(|one| one.weights.get());
+        let waits = fastest(rows).map(|(name, best)| {
+            let (stall, makespan) = (stall(best), best.makespan);
+            let share =
+                share(stall, makespan).map_or(String::new(), |share| format!(" ({} %)", percent(share)));
+            format!("nothing computes for {stall} of {makespan}{share} with {name}")
+        });
+        let is_misfit = |row: &Row| matches!(row.result, Err(ScheduleError::Infeasible { .. }));
+        let hint = rows.iter().any(is_misfit).then(|| hint(problems(), machine, &build.args.model.model));
+        Self {
+            graph: build.graph.name(),
+            machine: &machine.name,
+            capacity: machine.capacity,
+            channels: machine.channels,
+            operators: build.graph.operators().len(),
+            order,
+            estimated: machine.estimated(build.graph),
+            steps: problems().map(TimelineProblem::len).sum(),
+            segments: program.segments().len(),
+            weights: weights.sum(),
+            activations: problems().map(TimelineProblem::activations).max().unwrap_or_default(),
+            resident: residency.bytes,
+            resident_blocks: residency.blocks.len(),
+            preload_ps: residency.preload,
+            lower_bound_ps: bound,
+            lower_bound_seconds: bound.seconds(),
+            arithmetic: Arithmetic::of_best(proved.chain([(known, Arithmetic::Exact)])),
+            compute_bound_ps: limits.compute,
+            transfer_bound_ps: limits.transfers,
+            memory_bound_ps: limits.memory,
+            best: fastest(rows).map(|(name, _)| name),
+            schedules: rows.iter().map(|one| row(one, bound, reference)).collect(),
+            speculation,
+            basis,
+            waits,
+            hint,
+        }
     }
-    let mut report = Report::of_graph(object, basis);
-    head(&mut report, program, arithmetic);
-    if let Some((name, best)) = fastest(rows) {
-        let (stall, makespan) = (stall(best), best.makespan);
-        let percent =
-            share(stall, makespan).map_or(String::new(), |share| format!(" ({} %)", percent(share)));
-        let waits = format!("nothing computes for {stall} of {makespan}{percent} with {name}");
-        report.line("stall", waits);
+
+    /// Writes one row per schedule as CSV.
+    pub(super) fn store(&self, path: &Path) -> Result<(), Failure> {
+        output::write_rows(path, COLUMNS, &self.schedules, |row| {
+            let time = |time: Option<Time>| field(time.map(Time::get));
+            let share = |share: Option<f64>| field(share.map(|share| format!("{share:.4}")));
+            [
+                self.graph.to_owned(),
+                self.machine.to_owned(),
+                self.capacity.to_string(),
+                self.steps.to_string(),
+                self.segments.to_string(),
+                self.weights.to_string(),
+                self.activations.to_string(),
+                self.resident.to_string(),
+                self.lower_bound_ps.get().to_string(),
+                row.algorithm.to_owned(),
+                row.claim.to_string(),
+                time(row.makespan_ps),
+                share(row.gap_percent),
+                share(row.gain_percent),
+                time(row.stall_ps),
+                share(row.waiting_percent),
+                field(row.peak),
+                format!("{:.6}", row.seconds),
+                field(row.reason.as_ref()),
+                self.arithmetic.as_str().to_owned(),
+            ]
+        })
     }
-    let columns = "schedule, makespan = makespan_ps, stall = stall_ps, gap % = gap_percent, \
-                   gain % = gain_percent, on-chip = peak, claim";
-    if rows.iter().any(|row| row.result.is_ok()) {
-        report.table(&schedules, columns);
+
+    fn head(&self, text: &mut Text) {
+        let [operators, steps, segments] =
+            [(self.operators, "operator"), (self.steps, "step"), (self.segments, "segment")]
+                .map(|(number, noun)| human::count(number, noun));
+        text.line("graph", format_args!("{}: {operators}, {steps} in {segments}", self.graph));
+        let capacity = sized(self.capacity, " bytes");
+        let channels = self.channels;
+        text.line(
+            "machine",
+            format_args!("{}: {capacity} of on-chip memory, DMA channels: {channels}", self.machine),
+        );
+        let estimated = match self.estimated {
+            0 => String::new(),
+            some => {
+                let operators = human::count(some, "operator");
+                format!("; the compute times of {operators} without `cost` are estimated from bytes")
+            }
+        };
+        text.line("order", format_args!("{}{estimated}", self.order));
+        let once = if self.segments > 1 { " (each segment once)" } else { "" };
+        let (activations, weights) =
+            (sized(self.activations, " bytes"), human::sized(self.weights, " bytes"));
+        text.line("memory", format_args!("peak activations {activations}, weights to fetch {weights}{once}"));
+        let preload = self.preload_ps;
+        let [fetched, before] = if preload > Time::ZERO {
+            [format!(", preloaded in {preload}"), format!("{preload} to preload resident weights, then ")]
+        } else {
+            [String::new(), String::new()]
+        };
+        if self.resident_blocks > 0 {
+            let (blocks, resident) =
+                (human::count(self.resident_blocks, "block"), sized(self.resident, " bytes"));
+            text.line("resident", format_args!("{blocks} of weights, {resident}{fetched}"));
+        }
+        let Self { lower_bound_ps, compute_bound_ps, transfer_bound_ps, memory_bound_ps, .. } = self;
+        let parts = format_args!(
+            "compute {compute_bound_ps}, transfers {transfer_bound_ps}, memory {memory_bound_ps}"
+        );
+        let remark = self.arithmetic.remark();
+        text.line("lower bound", format_args!("{lower_bound_ps}{remark} ({before}{parts})"));
     }
-    reasons(&mut report, &schedules);
-    if rows.iter().any(|row| matches!(row.result, Err(ScheduleError::Infeasible { .. }))) {
-        report.push(&format!("\nhint: {}\n", hint(problems(), machine, &build.args.model.model)));
+
+    /// Adds the distinct reasons why schedules have no timeline. All schedules of an infeasible program share
+    /// one reason.
+    fn reasons(&self, text: &mut Text) {
+        let mut printed = Vec::new();
+        for ScheduleRow { algorithm, claim, reason, .. } in &self.schedules {
+            if let Some(reason) = reason.as_deref().filter(|reason| !printed.contains(reason)) {
+                printed.push(reason);
+                let name = if *claim == Claim::Infeasible { claim.as_str() } else { algorithm };
+                text.push(&format!("\n{name}: {reason}\n"));
+            }
+        }
     }
-    if let Some(speculated) = speculated {
-        speculated.lines(&mut report);
+}
+
+impl Printed for OverlapReport<'_> {
+    fn print(&self, text: &mut Text) {
+        text.push(&self.basis.text());
+        self.head(text);
+        if let Some(waits) = &self.waits {
+            text.line("stall", waits);
+            let row = |one: &ScheduleRow| {
+                let (gap, gain) = (Cell::percent(one.gap_percent), Cell::percent(one.gain_percent));
+                let claim = self.arithmetic.mark(one.claim);
+                cells![one.algorithm, one.makespan_ps, one.stall_ps, gap, gain, one.peak, claim]
+            };
+            let columns = ["algorithm", "makespan", "stall", "gap %", "gain %", "on-chip", "claim"];
+            text.table(&columns, self.schedules.iter().map(row));
+        }
+        self.reasons(text);
+        if let Some(hint) = &self.hint {
+            text.push(&format!("\nhint: {hint}\n"));
+        }
+        if let Some(speculated) = &self.speculation {
+            speculated.print(text);
+        }
     }
-    if let Some(path) = &build.args.output {
-        output::late(report.write_rows(path, &schedules, COLUMNS));
-    }
-    report
 }
 
 /// Returns the time during which nothing is computed because the processor waits for transfers or copies
@@ -175,49 +321,7 @@ pub(super) fn hint<'p>(
     )
 }
 
-fn head(report: &mut Report, program: &OverlapProgram, arithmetic: Arithmetic) {
-    let (residency, segments) = (program.residency(), program.segments().len());
-    report.show("graph", "{graph}: {operators operator}, {steps step} in {segments segment}");
-    report.show("machine", "{machine}: {capacity bytes} of on-chip memory, DMA channels: {channels}");
-    report.show(
-        "order",
-        match report.count("estimated") {
-            0 => "{order}",
-            _ => "{order}; the compute times of {estimated operator} without `cost` are estimated from bytes",
-        },
-    );
-    let once = if segments > 1 { " (each segment once)" } else { "" };
-    let memory = "peak activations {activations bytes}, weights to fetch {weights bytes}";
-    report.show("memory", &format!("{memory}{once}"));
-    let [mut fetched, mut before] = [""; 2];
-    if residency.preload > Time::ZERO {
-        (fetched, before) =
-            (", preloaded in {preload_ps}", "{preload_ps} to preload resident weights, then ");
-    }
-    if !residency.blocks.is_empty() {
-        let resident = "{resident_blocks block} of weights, {resident bytes}";
-        report.show("resident", &format!("{resident}{fetched}"));
-    }
-    let parts = "compute {compute_bound_ps}, transfers {transfer_bound_ps}, memory {memory_bound_ps}";
-    let remark = arithmetic.remark();
-    report.show("lower bound", &format!("{{lower_bound_ps}}{remark} ({before}{parts})"));
-}
-
-/// Adds the distinct reasons why schedules have no timeline. All schedules of an infeasible program share one
-/// reason.
-fn reasons(report: &mut Report, schedules: &[Value]) {
-    let mut printed = Vec::new();
-    for row in schedules {
-        let [schedule, claim] = ["schedule", "claim"].map(|key| row[key].as_str().unwrap_or_default());
-        if let Some(reason) = row["reason"].as_str().filter(|reason| !printed.contains(reason)) {
-            printed.push(reason);
-            let name = if claim == "infeasible" { claim } else { schedule };
-            report.push(&format!("\n{name}: {reason}\n"));
-        }
-    }
-}
-
-fn row(row: &Row, bound: Time, reference: Option<Time>) -> Value {
+fn row(row: &Row, bound: Time, reference: Option<Time>) -> ScheduleRow {
     let found = row.result.as_ref().ok();
     let makespan = found.map(|one| one.makespan);
     let gain = |(reference, makespan): (Time, Time)| {
@@ -228,21 +332,19 @@ fn row(row: &Row, bound: Time, reference: Option<Time>) -> Value {
         Ok(one) => Claim::of_solution(one.makespan == bound),
         Err(error) => Claim::without_solution(matches!(error, ScheduleError::Infeasible { .. })),
     };
-    json!({
-        "schedule": row.name,
-        "claim": claim,
-        "makespan_ps": makespan,
-        "makespan_seconds": makespan.map(Time::seconds),
-        "gap_percent": makespan.and_then(|makespan| share(makespan.saturating_sub(bound), bound)),
-        // Relative to `synchronous`.
-        "gain_percent": reference.zip(makespan).and_then(gain),
-        "stall_ps": found.map(stall),
-        // The share of the stall in the makespan.
-        "waiting_percent": found.and_then(|one| share(stall(one), one.makespan)),
-        "peak": found.map(|one| one.peak),
-        "seconds": row.seconds,
-        "reason": row.result.as_ref().err().map(ToString::to_string),
-    })
+    ScheduleRow {
+        algorithm: row.name,
+        claim,
+        makespan_ps: makespan,
+        makespan_seconds: makespan.map(Time::seconds),
+        gap_percent: makespan.and_then(|makespan| share(makespan.saturating_sub(bound), bound)),
+        gain_percent: reference.zip(makespan).and_then(gain),
+        stall_ps: found.map(stall),
+        waiting_percent: found.and_then(|one| share(stall(one), one.makespan)),
+        peak: found.map(|one| one.peak),
+        seconds: row.seconds,
+        reason: row.result.as_ref().err().map(ToString::to_string),
+    }
 }
 
 /// Returns `part` as a percentage of `whole`, or `None` if `whole` is zero.

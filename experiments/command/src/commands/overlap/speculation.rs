@@ -2,25 +2,41 @@
 
 use super::args::OverlapArgs;
 use crate::failure::Failure;
-use crate::report::Report;
+use crate::report::{Cell, Printed, Text, cells};
 use plimsoll::model::graph::{Control, Graph};
 use plimsoll::model::timelines::{OverlapProgram, Time, Timeline, Timelines};
-use plimsoll::model::{Entry, OperatorId, RegionId};
+use plimsoll::model::{Bytes, Entry, OperatorId, RegionId};
 use plimsoll::run::Limits;
 use plimsoll::timelines::{Scheduled, Speculation, speculate};
 use serde::Serialize;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The result of speculation.
 #[derive(Debug, Serialize)]
 pub(super) struct Speculated {
-    schedule: &'static str,
+    algorithm: &'static str,
     longest_ps: Time,
     longest_before_ps: Time,
     expected_seconds: f64,
     expected_before_seconds: f64,
-    guesses: Vec<Value>,
+    guesses: Vec<GuessRow>,
+}
+
+/// A region whose first weights are fetched before its branch decides.
+#[derive(Debug, Serialize)]
+struct GuessRow {
+    branch: String,
+    /// Number and name.
+    region: String,
+    chance: f64,
+    fetched: String,
+    bytes: Bytes,
+    /// The delay of the previous segment.
+    cost_ps: Time,
+    /// The gain of the region's first segment, clamped to the range of JSON integers.
+    saved_ps: i128,
+    /// The average number of bytes fetched but not used.
+    wasted: f64,
 }
 
 /// Speculates with the fastest schedule if requested.
@@ -46,7 +62,7 @@ pub(super) fn report(
         .longest(&|at| found.times[at])
         .ok_or_else(|| Failure::input("the longest run takes more time than can be represented"))?;
     Ok(Some(Speculated {
-        schedule,
+        algorithm: schedule,
         longest_ps: longest,
         longest_before_ps: scheduled.makespan,
         expected_seconds: program.expected(&|at| found.times[at], &of),
@@ -55,39 +71,43 @@ pub(super) fn report(
     }))
 }
 
-fn row(graph: &Graph, one: &Speculation) -> Value {
+fn row(graph: &Graph, one: &Speculation) -> GuessRow {
     let owner = graph.operator(one.operator);
     let region = owner.regions[one.region];
-    json!({
-        "branch": owner.name,
-        "region": format!("{region}:{}", graph.region(region).name),
-        "chance": one.chance,
-        "fetched": one.fetched,
-        "bytes": one.bytes,
-        // The delay of the previous segment.
-        "cost_ps": one.cost,
-        // The gain of the region's first segment, clamped to the range of JSON integers.
-        "saved_ps": one.saved.clamp(i64::MIN.into(), u64::MAX.into()),
-        // The average number of bytes fetched but not used.
-        "wasted": (1.0 - one.chance) * one.bytes.get() as f64,
-    })
+    GuessRow {
+        branch: owner.name.clone(),
+        region: format!("{region}:{}", graph.region(region).name),
+        chance: one.chance,
+        fetched: one.fetched.clone(),
+        bytes: one.bytes,
+        cost_ps: one.cost,
+        saved_ps: one.saved.clamp(i64::MIN.into(), u64::MAX.into()),
+        wasted: (1.0 - one.chance) * one.bytes.get() as f64,
+    }
 }
 
-impl Speculated {
-    pub(super) fn lines(&self, report: &mut Report) {
-        let schedule = self.schedule;
+impl Printed for Speculated {
+    fn print(&self, text: &mut Text) {
+        let algorithm = self.algorithm;
         if self.guesses.is_empty() {
-            report.push(&format!("\nspeculation with {schedule}: no region to fetch weights for\n"));
-            return;
+            return text.push(&format!("\nspeculation with {algorithm}: no region to fetch weights for\n"));
         }
         let seconds = |seconds| Time::from_seconds(seconds).map_or("-".to_owned(), |time| time.to_string());
         let [expected, before] = [self.expected_seconds, self.expected_before_seconds].map(seconds);
         let expected = format!("expected makespan {expected} ({before} without speculation)");
         let longest = format!("longest makespan {} ({} without)", self.longest_ps, self.longest_before_ps);
-        report.push(&format!("\nspeculation with {schedule}: {expected}, {longest}\n"));
-        let columns = "branch, region, chance, fetched ahead = fetched, bytes, cost = cost_ps, saved = saved_ps, \
-                       wasted bytes = wasted";
-        report.table(&self.guesses, columns);
+        text.push(&format!("\nspeculation with {algorithm}: {expected}, {longest}\n"));
+        let row = |one: &GuessRow| {
+            let [chance, wasted] =
+                [format!("{:.3}", one.chance), format!("{:.0}", one.wasted)].map(Cell::Number);
+            let sign = if one.saved_ps < 0 { "-" } else { "" };
+            let saved = u64::try_from(one.saved_ps.unsigned_abs()).unwrap_or(u64::MAX);
+            let saved = Cell::Number(format!("{sign}{}", Time::new(saved)));
+            cells![&one.branch, &one.region, chance, &one.fetched, one.bytes, one.cost_ps, saved, wasted]
+        };
+        let columns =
+            ["branch", "region", "chance", "fetched ahead", "bytes", "cost", "saved", "wasted bytes"];
+        text.table(&columns, self.guesses.iter().map(row));
     }
 }
 

@@ -19,8 +19,8 @@ pub struct PlanArgs {
     #[arg(long, value_name = "NAME", default_value = "exact")]
     pub order: String,
     /// Algorithm that places the tensors (see `plimsoll list`)
-    #[arg(long = "algorithm", value_name = "NAME", default_value = "exact")]
-    pub solver: String,
+    #[arg(long, value_name = "NAME", default_value = "exact")]
+    pub algorithm: String,
     /// Order and place together, to minimise the arena over all orders. Each region inside an operator is
     /// ordered separately, innermost first; the whole program is then placed in these orders
     #[arg(
@@ -29,7 +29,7 @@ pub struct PlanArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "exact",
-        conflicts_with_all = ["order", "solver"]
+        conflicts_with_all = ["order", "algorithm"]
     )]
     pub joint: Option<String>,
     /// Scheme that decides which tensors may share memory across branches and loops (see `plimsoll list`)

@@ -1,19 +1,19 @@
 //! Reports which buffers need the memory of a plan and, with `--capacity`, whether the plan fits and what
 //! would help.
 
-use super::alternatives::{Alternatives, Batches};
+use super::alternatives::Alternatives;
 use super::micro::Micro;
 use crate::commands::choose;
 use crate::commands::fit::Fit;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
-use crate::report::{Report, bytes, named};
+use crate::report::{Printed, Text, bytes, named, names};
 use plimsoll::assumptions::assumptions;
 use plimsoll::model::graph::Role;
 use plimsoll::model::{
     Bytes, Claim, Instance, OperatorId, Outcome, Silent, Spill, SpillProblem, Spilling, Step, live_at, load,
 };
 use plimsoll::run::run;
-use serde_json::json;
+use serde::Serialize;
 
 /// Maximum number of buffers listed in the text. The JSON report contains all of them.
 const MOST: usize = 6;
@@ -33,90 +33,176 @@ pub(super) struct Planned<'a> {
     /// A function that returns the operator at a step, if any, and a description of the step.
     pub at: &'a dyn Fn(Step) -> (Option<OperatorId>, String),
     /// The arena of `tflite-micro`, if the plan is made for it.
-    pub micro: Option<Micro>,
+    pub micro: Option<&'a Micro>,
     pub asked: &'a Alternatives<'a>,
 }
 
-impl Planned<'_> {
-    /// Adds the line about the step with the most live bytes and, if the command line gives a capacity, the
-    /// lines about that capacity. Returns the exit code: 0 if this plan fits or no capacity is given, 1 if it
-    /// is proved that no combination of order and layout fits, and 3 if this plan does not fit, but another
-    /// may.
-    pub fn check(self, report: &mut Report) -> Result<u8, Failure> {
+/// Which buffers need the memory of a plan, and whether the plan fits.
+#[derive(Default, Serialize)]
+pub(super) struct Check<'a> {
+    /// The plan of `--joint`, if this plan does not fit.
+    #[serde(flatten)]
+    another: Option<Another>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capacity: Option<Bytes>,
+    #[serde(flatten)]
+    fit: Option<Fit>,
+    needs: Needs<'a>,
+    #[serde(flatten)]
+    help: Option<Help<'a>>,
+    /// The descriptions of a plan that fits, and of one that does not.
+    #[serde(skip)]
+    verdict: [String; 2],
+    /// The alternatives that would help.
+    #[serde(skip)]
+    lines: Vec<String>,
+    /// The exit code: 0 if this plan fits or no capacity is given, 1 if it is proved that no combination of
+    /// order and layout fits, and 3 if this plan does not fit, but another may.
+    #[serde(skip)]
+    pub code: u8,
+}
+
+#[derive(Serialize)]
+struct Another {
+    /// `None` if the plan was not computed or not found.
+    another_order: Option<AnotherOrder>,
+}
+
+#[derive(Serialize)]
+struct AnotherOrder {
+    arena: Bytes,
+    fits: bool,
+}
+
+/// The step with the most live bytes.
+#[derive(Default, Serialize)]
+struct Needs<'a> {
+    step: Step,
+    operator: Option<String>,
+    /// Index of the operator in the model file, and of its tensors in a `TFLite` file.
+    index: Option<usize>,
+    reads: Option<&'a [i32]>,
+    writes: Option<&'a [i32]>,
+    live: Bytes,
+    /// The live buffers, the largest first.
+    buffers: Vec<&'a str>,
+    #[serde(skip)]
+    line: String,
+}
+
+/// Alternatives to a plan that does not fit.
+#[derive(Serialize)]
+struct Help<'a> {
+    /// The arena of `--in-place`; `None` if it is not lower, or was not computed.
+    in_place: Option<Bytes>,
+    /// The largest batch that was planned and fits.
+    smaller_batch: Option<BatchRow>,
+    spill: SpillRow<'a>,
+}
+
+#[derive(Serialize)]
+struct BatchRow {
+    batch: u64,
+    arena: Bytes,
+}
+
+#[derive(Serialize)]
+struct SpillRow<'a> {
+    claim: Claim,
+    traffic: Option<Bytes>,
+    lower_bound: Bytes,
+    buffers: Vec<&'a str>,
+}
+
+impl Printed for Check<'_> {
+    fn print(&self, text: &mut Text) {
+        if let Some(fit) = self.fit {
+            let [fits, short] = &self.verdict;
+            fit.print(text, fits, short);
+        }
+        text.line("needs", &self.needs.line);
+        for (at, line) in self.lines.iter().enumerate() {
+            text.line(if at == 0 { "would help" } else { "" }, line);
+        }
+    }
+}
+
+impl<'a> Planned<'a> {
+    /// Finds the step with the most live bytes and, if the command line gives a capacity, compares the plan
+    /// with it.
+    pub fn check(self) -> Result<Check<'a>, Failure> {
+        let needs = self.needs();
         let Some(capacity) = self.asked.args.capacity.map(Bytes::new) else {
-            self.needs(report);
-            return Ok(ANSWERED);
+            return Ok(Check { needs, code: ANSWERED, ..Check::default() });
         };
-        if let Some(micro) = self.micro.as_ref().filter(|_| self.asked.args.write.is_none()) {
-            micro.report(report);
+        let arena = self.micro.map_or(self.arena, |micro| micro.total(micro.head));
+        let bound = self.total(self.bound);
+        let fit = Fit::new(capacity, Some(arena), Some(bound));
+        let check = Check { capacity: Some(capacity), fit: Some(fit), needs, ..Check::default() };
+        if fit.spare.is_some() {
+            return Ok(Check { verdict: [self.fits(), String::new()], code: ANSWERED, ..check });
         }
-        let arena = self.micro.as_ref().map_or(self.arena, |micro| micro.total(micro.head));
-        let fit = Fit { capacity, value: Some(arena), bound: self.total(self.bound) };
-        if fit.spare().is_some() {
-            fit.report(report, &self.fits(), "");
-            self.needs(report);
-            return Ok(ANSWERED);
-        }
-        let other = if fit.bound > capacity { None } else { self.asked.order()? };
+        let other = if bound > capacity { None } else { self.asked.order()? };
         let (bound, reason) = match &other {
             Some(other) if other.bound > self.bound => (self.total(other.bound), &other.reason),
-            _ => (fit.bound, &self.reason),
+            _ => (bound, &self.reason),
         };
-        let fit = Fit { bound, ..fit };
-        let (least, most, is_refuted) = (fit.least(), fit.most().unwrap_or_default(), bound > capacity);
+        let fit = Fit::new(capacity, Some(arena), Some(bound));
+        let [least, most] =
+            [fit.shortfall_min, fit.shortfall_max].map(|short| bytes(short.unwrap_or_default()));
+        let is_refuted = bound > capacity;
         let other_arena = other.as_ref().map(|other| self.total(other.arena));
-        report.extend(json!({
-            // The plan of `--joint`; null if it was not computed or not found.
-            "another_order": other_arena.map(|arena| json!({ "arena": arena, "fits": arena <= capacity })),
-        }));
         let verdict = match other_arena {
             _ if is_refuted && self.total(Bytes::ZERO) > capacity => {
-                format!("no order and no layout fits, at least {} short ({BESIDE})", bytes(least))
+                format!("no order and no layout fits, at least {least} short ({BESIDE})")
             }
             _ if is_refuted => {
                 let apart = assumptions(&self.asked.run.liveness, &self.asked.import.graph)[0];
                 format!(
-                    "no order and no layout fits, at least {} short ({reason}), assuming that {apart}",
-                    bytes(least)
+                    "no order and no layout fits, at least {least} short ({reason}), assuming that {apart}"
                 )
             }
-            Some(arena) if arena <= capacity => {
-                format!("this plan is {} short, but another order fits", bytes(most))
-            }
-            _ => format!("this plan is {} short; another order may fit", bytes(most)),
+            Some(arena) if arena <= capacity => format!("this plan is {most} short, but another order fits"),
+            _ => format!("this plan is {most} short; another order may fit"),
         };
-        fit.report(report, "fits", &verdict);
-        self.needs(report);
-        let mut help = Vec::new();
+        let mut lines = Vec::new();
         if let Some(arena) = other_arena.filter(|_| !is_refuted) {
-            help.push(format!("another order (--joint) needs {}", verdict_on(arena, capacity)));
+            lines.push(format!("another order (--joint) needs {}", verdict_on(arena, capacity)));
         }
-        if self.total(Bytes::ZERO) <= capacity {
-            help.extend(self.in_place(capacity, report)?);
-            help.extend(self.batch(capacity, report)?);
-            help.push(self.spill(capacity, report)?);
-        }
-        for (at, text) in help.iter().enumerate() {
-            report.line(if at == 0 { "would help" } else { "" }, text);
-        }
-        Ok(if is_refuted { REFUTED } else { NOTHING_FOUND })
+        let has_space = self.total(Bytes::ZERO) <= capacity;
+        let help = has_space.then(|| self.help(capacity, &mut lines)).transpose()?;
+        let another_order = other_arena.map(|arena| AnotherOrder { arena, fits: arena <= capacity });
+        let another = Some(Another { another_order });
+        let code = if is_refuted { REFUTED } else { NOTHING_FOUND };
+        let verdict = [String::new(), verdict];
+        Ok(Check { another, fit: Some(fit), help, verdict, lines, code, ..check })
+    }
+
+    fn help(&self, capacity: Bytes, lines: &mut Vec<String>) -> Result<Help<'a>, Failure> {
+        let in_place = self.in_place()?;
+        lines.extend(
+            in_place
+                .map(|arena| format!("writing in place (--in-place) needs {}", verdict_on(arena, capacity))),
+        );
+        let smaller_batch = self.batch(capacity, lines)?;
+        Ok(Help { in_place, smaller_batch, spill: self.spill(capacity, lines)? })
     }
 
     /// Returns the bytes of the whole arena for a plan whose tensors need `arena` bytes.
     fn total(&self, arena: Bytes) -> Bytes {
-        self.micro.as_ref().map_or(arena, |micro| micro.total(arena))
+        self.micro.map_or(arena, |micro| micro.total(arena))
     }
 
     /// Returns the bytes of a capacity that remain for tensors.
     fn space(&self, capacity: Bytes) -> Bytes {
-        self.micro.as_ref().map_or(capacity, |micro| micro.space(capacity))
+        self.micro.map_or(capacity, |micro| micro.space(capacity))
     }
 
     /// Describes a plan that fits, and what is not counted.
     fn fits(&self) -> String {
         let weights = self.asked.import.graph.bytes(Role::Weight);
         let has_all = self.asked.run.liveness.weights || weights == Bytes::ZERO;
-        match &self.micro {
+        match self.micro {
             Some(micro) => {
                 let rest = micro.uncounted().map_or_else(String::new, |rest| format!(" {rest}"));
                 format!("fits into the arena of tflite-micro{rest}")
@@ -130,28 +216,15 @@ impl Planned<'_> {
         }
     }
 
-    /// Adds the step with the most live bytes, its operator and its buffers, the largest first.
-    fn needs(&self, report: &mut Report) {
+    /// Returns the step with the most live bytes, its operator and its buffers, the largest first.
+    fn needs(&self) -> Needs<'a> {
         let (peak, step) = load(self.instance);
         let mut live = live_at(self.instance, step);
         live.sort_by_key(|&id| (std::cmp::Reverse(self.instance.buffer(id).size()), id));
         let (operator, at) = (self.at)(step);
-        let names: Vec<&str> = live.iter().map(|&id| self.instance.buffer(id).name()).collect();
         let import = self.asked.import;
         let place = operator.and_then(|id| import.places.get(id.index()));
-        report.extend(json!({
-            "needs": {
-                "step": step,
-                "operator": operator.map(|id| import.graph.called(id)),
-                // Index of the operator in the model file, and of its tensors in a TFLite file.
-                "index": place.map(|place| place.index),
-                "reads": place.map(|place| &place.inputs),
-                "writes": place.map(|place| &place.outputs),
-                "live": peak,
-                "buffers": names,
-            },
-        }));
-        let place = place.map_or_else(String::new, |place| {
+        let shown = place.map_or_else(String::new, |place| {
             let list = |tensors: &[i32]| tensors.iter().map(i32::to_string).collect::<Vec<_>>().join(" ");
             match (list(&place.inputs), list(&place.outputs)) {
                 (reads, writes) if reads.is_empty() && writes.is_empty() => {
@@ -163,53 +236,48 @@ impl Planned<'_> {
             }
         });
         let list = named(self.instance, &live, MOST);
-        report.line("needs", format_args!("{} at step {step}, {at}{place}: {list}", bytes(peak)));
+        Needs {
+            step,
+            operator: operator.map(|id| import.graph.called(id)),
+            index: place.map(|place| place.index),
+            reads: place.map(|place| place.inputs.as_slice()),
+            writes: place.map(|place| place.outputs.as_slice()),
+            live: peak,
+            buffers: names(self.instance, &live),
+            line: format!("{} at step {step}, {at}{shown}: {list}", bytes(peak)),
+        }
     }
 
-    /// Describes the effect of letting operators write in place. Returns `None` if they already do, if no
-    /// such plan is found within the limits, or if writing in place does not lower the arena.
-    fn in_place(&self, capacity: Bytes, report: &mut Report) -> Result<Option<String>, Failure> {
+    /// Returns the arena if operators write in place. Returns `None` if they already do, if no such plan is
+    /// found within the limits, or if writing in place does not lower the arena.
+    fn in_place(&self) -> Result<Option<Bytes>, Failure> {
         let arena = self.asked.in_place()?.map(|tried| tried.arena).filter(|&arena| arena < self.arena);
-        let arena = arena.map(|arena| self.total(arena));
-        report.extend(json!({
-            // The arena of `--in-place`; null if it is not lower, or was not computed.
-            "in_place": arena,
-        }));
-        Ok(arena.map(|arena| format!("writing in place (--in-place) needs {}", verdict_on(arena, capacity))))
+        Ok(arena.map(|arena| self.total(arena)))
     }
 
-    /// Describes the effect of a smaller batch, if the batch of the model can be reduced.
-    fn batch(&self, capacity: Bytes, report: &mut Report) -> Result<Option<String>, Failure> {
-        let found = self.asked.batch(self.space(capacity))?;
-        let total = |(batch, arena)| (batch, self.total(arena));
-        let found = found.map(|found| {
-            let (fits, above) = (found.fits.map(total), found.above.map(total));
-            Batches { fits, above, ..found }
-        });
-        report.extend(json!({
-            // The largest batch that was planned and fits; null if there is none.
-            "smaller_batch": found.as_ref().and_then(|found| found.fits).map(|(batch, arena)| json!({
-                "batch": batch, "arena": arena,
-            })),
-        }));
-        Ok(found.map(|found| match (found.fits, found.above) {
+    /// Finds the largest batch that fits, and describes the effect of a smaller batch, if the batch of the
+    /// model can be reduced.
+    fn batch(&self, capacity: Bytes, lines: &mut Vec<String>) -> Result<Option<BatchRow>, Failure> {
+        let Some(found) = self.asked.batch(self.space(capacity))? else { return Ok(None) };
+        let needs = |arena: Bytes| verdict_on(self.total(arena), capacity);
+        lines.push(match (found.fits, found.above) {
             (Some((batch, arena)), above) => {
                 let above = above.map_or_else(String::new, |(batch, arena)| {
-                    format!("; a batch of {batch} needs {}", verdict_on(arena, capacity))
+                    format!("; a batch of {batch} needs {}", needs(arena))
                 });
-                let (now, fits) = (found.now, verdict_on(arena, capacity));
-                format!("a batch of {batch} instead of {now} needs {fits}{above}")
+                format!("a batch of {batch} instead of {} needs {}{above}", found.now, needs(arena))
             }
             (None, above) => {
-                let arena = above.map_or(self.total(self.arena), |(_, arena)| arena);
-                format!("no smaller batch fits: a batch of 1 needs {}", verdict_on(arena, capacity))
+                let arena = above.map_or(self.arena, |(_, arena)| arena);
+                format!("no smaller batch fits: a batch of 1 needs {}", needs(arena))
             }
-        }))
+        });
+        Ok(found.fits.map(|(batch, arena)| BatchRow { batch, arena: self.total(arena) }))
     }
 
     /// Searches for the buffers to spill with the least traffic so that the others fit, under the order of
     /// the plan, and describes these buffers.
-    fn spill(&self, capacity: Bytes, report: &mut Report) -> Result<String, Failure> {
+    fn spill(&self, capacity: Bytes, lines: &mut Vec<String>) -> Result<SpillRow<'a>, Failure> {
         let entry = choose::named(&self.asked.registry.spilling, "exact", "spilling solver")?;
         let (setup, limits) = (self.asked.run.setup, self.asked.run.limits);
         let instance = self.instance.clone().with_capacity(Some(self.space(capacity)));
@@ -217,16 +285,7 @@ impl Planned<'_> {
         let outcome: Outcome<Spilling> =
             run(entry, &problem, setup, limits, &mut Silent).map_err(Failure::internal)?;
         let spilled: Vec<_> = outcome.solution.iter().flat_map(Spill::spilled).collect();
-        let names: Vec<&str> = spilled.iter().map(|&id| self.instance.buffer(id).name()).collect();
-        report.extend(json!({
-            "spill": {
-                "claim": outcome.claim,
-                "traffic": outcome.value,
-                "lower_bound": outcome.lower_bound.value,
-                "buffers": names,
-            },
-        }));
-        Ok(match (outcome.claim, outcome.value) {
+        lines.push(match (outcome.claim, outcome.value) {
             (Claim::Infeasible, _) => "no choice of buffers to spill makes the rest fit".to_owned(),
             (_, None) => "no solution found within the limits".to_owned(),
             (claim, Some(traffic)) => {
@@ -237,7 +296,10 @@ impl Planned<'_> {
                     bytes(traffic)
                 )
             }
-        })
+        });
+        let Outcome { claim, value: traffic, lower_bound, .. } = outcome;
+        let buffers = names(self.instance, &spilled);
+        Ok(SpillRow { claim, traffic, lower_bound: lower_bound.value, buffers })
     }
 }
 

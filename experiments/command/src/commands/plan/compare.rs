@@ -3,12 +3,14 @@
 use super::args::PlanArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use crate::report::{self, Printed, Text};
 use plimsoll::Registry;
-use plimsoll::branches::{compare as run_all, ordered_program};
+use plimsoll::branches::{SchemeComparison, compare as run_all, ordered_program};
 use plimsoll::datasets::Import;
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::{Entry, Offsets};
 use plimsoll_lab::report::{Basis, branches};
+use serde::Serialize;
 
 /// Compares the schemes and prints the results. Fails with an internal error if the results violate an
 /// inequality that holds between schemes.
@@ -31,11 +33,22 @@ pub fn compare(
             branches::write_lines(std::slice::from_ref(&found), file)
         }));
     }
-    if args.json {
-        output::print_json(&found)?;
-    } else {
-        let text = Basis::of(import).text() + &branches::text(&found, output::width());
-        output::print(&output::filled(&text))?;
-    }
+    report::print(&SchemesReport { found, basis: Basis::of(import) }, args.json)?;
     Ok(ANSWERED)
+}
+
+/// The results of all schemes.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct SchemesReport {
+    found: SchemeComparison,
+    #[serde(skip)]
+    basis: Basis,
+}
+
+impl Printed for SchemesReport {
+    fn print(&self, text: &mut Text) {
+        text.push(&self.basis.text());
+        text.push(&branches::text(&self.found, output::width()));
+    }
 }

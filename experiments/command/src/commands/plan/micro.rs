@@ -6,14 +6,14 @@ use super::args::PlanArgs;
 use super::places::{Place, Places, PlacesFormat, target};
 use crate::commands::choose;
 use crate::failure::{Failure, NOTHING_FOUND};
-use crate::report::{Report, bytes};
+use crate::report::{Printed, Text, bytes};
 use plimsoll::datasets::{
     Import, MICRO_ALIGNMENT, MicroArena, MicroOverhead, ModelFile, ModelFormat, Pointers, Shares,
 };
 use plimsoll::model::graph::{AliasKind, Boundary, LivenessOptions};
 use plimsoll::model::{Bytes, Layout, Offsets, Outcome, Silent, check_layout, load};
 use plimsoll::run::run;
-use serde_json::json;
+use serde::Serialize;
 use std::collections::HashMap;
 
 /// The plan of a `TFLite` file in the arena of the runtime.
@@ -67,28 +67,51 @@ impl Micro {
         (!names.is_empty()).then(|| format!("without the persistent data of {names}"))
     }
 
-    /// Adds the line about the arena of the runtime.
-    pub fn report(&self, report: &mut Report) {
+    /// Returns the arena of the runtime as part of a report.
+    pub fn report(&self) -> MicroReport<'_> {
         let MicroOverhead { tail, start, unknown } = &self.overhead;
-        let total = self.total(self.head);
-        report.extend(json!({
-            // The arena of tflite-micro. `head` and `greedy` are the bytes of tensors and scratch buffers
-            // with and without the plan, `tail` those of persistent data, and `start` those needed while it
-            // plans. The custom operators in `unknown` have persistent data that is not counted.
-            "tflite_micro": {
-                "head": self.head, "greedy": self.greedy, "tail": tail, "start": start, "arena": total,
-                "unknown": unknown, "pointer_bytes": self.pointer,
-            },
-        }));
-        let (head, kept, bits) = (bytes(self.head), bytes(*tail), 8 * self.pointer);
-        let first = if total == *start { " while it starts, and then" } else { ":" };
-        let rest = self.uncounted().map_or_else(String::new, |rest| format!(", {rest}"));
-        let greedy = bytes(self.greedy);
-        report.line(
+        let (head, greedy, arena) = (self.head, self.greedy, self.total(self.head));
+        MicroReport {
+            head,
+            greedy,
+            tail: *tail,
+            start: *start,
+            arena,
+            unknown,
+            pointer_bytes: self.pointer,
+            rest: self.uncounted(),
+        }
+    }
+}
+
+/// The arena of tflite-micro as part of a report.
+#[derive(Serialize)]
+pub struct MicroReport<'a> {
+    /// Bytes of tensors and scratch buffers with the plan and without it.
+    head: Bytes,
+    greedy: Bytes,
+    /// Bytes of persistent data.
+    tail: Bytes,
+    /// Bytes that the runtime needs while it plans.
+    start: Bytes,
+    arena: Bytes,
+    /// Custom operators with persistent data that is not counted.
+    unknown: &'a [String],
+    pointer_bytes: u64,
+    #[serde(skip)]
+    rest: Option<String>,
+}
+
+impl Printed for MicroReport<'_> {
+    fn print(&self, text: &mut Text) {
+        let [head, greedy, kept, arena] = [self.head, self.greedy, self.tail, self.arena].map(bytes);
+        let first = if self.arena == self.start { " while it starts, and then" } else { ":" };
+        let rest = self.rest.as_ref().map_or_else(String::new, |rest| format!(", {rest}"));
+        let bits = 8 * self.pointer_bytes;
+        text.line(
             "runtime",
             format_args!(
-                "tflite-micro needs {}{first} {head} for tensors ({greedy} without a plan) and {kept} of persistent data (reference kernels, {bits}-bit pointers){rest}",
-                bytes(total)
+                "tflite-micro needs {arena}{first} {head} for tensors ({greedy} without a plan) and {kept} of persistent data (reference kernels, {bits}-bit pointers){rest}"
             ),
         );
     }
@@ -195,9 +218,9 @@ fn placed(
     if let Some(layout) = own.filter(|layout| check_layout(instance, layout).is_empty()) {
         return Ok((layout, "as an offline plan of tflite-micro".to_owned()));
     }
-    let solver = choose::named(&asked.registry.offsets, &asked.args.solver, "algorithm")?;
+    let entry = choose::named(&asked.registry.offsets, &asked.args.algorithm, "algorithm")?;
     let outcome: Outcome<Offsets> =
-        run(solver, instance, asked.run.setup, asked.run.limits, &mut Silent).map_err(Failure::internal)?;
+        run(entry, instance, asked.run.setup, asked.run.limits, &mut Silent).map_err(Failure::internal)?;
     let nothing = "--write: no layout of the tensors of tflite-micro was found within the limits";
     let layout =
         outcome.solution.ok_or_else(|| Failure { code: NOTHING_FOUND, message: nothing.to_owned() })?;

@@ -36,7 +36,7 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     }
     let placement = match &args.joint {
         Some(name) => Placement::Joint(choose::named(&registry.joint, name, "joint solver")?),
-        None => Placement::After(choose::named(&registry.offsets, &args.solver, "algorithm")?),
+        None => Placement::After(choose::named(&registry.offsets, &args.algorithm, "algorithm")?),
     };
     let scheme = scheme(&args.branches)?;
     let placement_file = places::target(args.tensors.as_ref(), args.format)?.map(|(path, _)| path);
@@ -81,7 +81,7 @@ fn plan(
     let run = GraphRun { limits, ..*asked.run };
     match placement {
         Placement::Joint(joint) if graph.regions().len() > 1 => {
-            let solver = choose::named(&asked.registry.offsets, &asked.args.solver, "algorithm")?;
+            let solver = choose::named(&asked.registry.offsets, &asked.args.algorithm, "algorithm")?;
             program::tried(asked.args.control, graph, &run, asked.scheme, (solver, Some(joint)))
         }
         Placement::After(solver) if is_program(graph, asked.scheme) => {

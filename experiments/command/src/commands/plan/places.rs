@@ -10,7 +10,6 @@ use plimsoll::graphs::OrderedRegion;
 use plimsoll::model::graph::{Graph, Member, Outer};
 use plimsoll::model::{Bytes, OperatorId, RegionId};
 use serde::Serialize;
-use serde_json::json;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -97,6 +96,31 @@ impl Place {
     pub fn offset(&self) -> Bytes {
         self.offset
     }
+}
+
+/// The placement as a JSON file.
+#[derive(Serialize)]
+pub struct PlacesFile<'a> {
+    graph: &'a str,
+    arena: Bytes,
+    tensors: &'a [Place],
+    /// The operators in their new order.
+    operators: Vec<OperatorRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct OperatorRow<'a> {
+    /// Number and name of the region.
+    region: String,
+    /// Position in the new order of the region.
+    step: usize,
+    operator: String,
+    kind: &'a str,
+    /// Index in the model file.
+    index: usize,
+    /// The steps of the plan at which the operator runs.
+    lower: u64,
+    upper: u64,
 }
 
 /// Returns true if the memory of these tensors is not just theirs: they are none, or tensors of a segment.
@@ -211,27 +235,28 @@ impl<'a> Places<'a> {
     ) -> Result<(), Failure> {
         output::write_file(path, |file| match format {
             PlacesFormat::Csv => output::csv(file, &self.rows),
-            PlacesFormat::Json => writeln!(file, "{:#}", self.json(arena)),
+            PlacesFormat::Json => {
+                serde_json::to_writer_pretty(&mut *file, &self.file(arena))?;
+                writeln!(file)
+            }
             PlacesFormat::CHeader => self.header(arena, align).write(file),
         })
     }
 
-    /// Returns the placement as JSON.
-    pub fn json(&self, arena: Bytes) -> serde_json::Value {
+    /// Returns the placement as written to a JSON file.
+    pub fn file(&self, arena: Bytes) -> PlacesFile<'_> {
         let graph = self.graph();
-        let operators = self.steps().map(|(region, step, id)| {
-            json!({
-                "region": format!("{region}:{}", graph.region(region).name),
-                "step": step,
-                "operator": graph.called(id),
-                "kind": graph.operator(id).kind,
-                "index": self.index_of(id),
-                "lower": self.runs[id.index()].start,
-                "upper": self.runs[id.index()].end,
-            })
-        });
-        let operators: Vec<_> = operators.collect();
-        json!({ "graph": graph.name(), "arena": arena, "tensors": self.rows, "operators": operators })
+        let operator = |(region, step, id): (RegionId, usize, OperatorId)| OperatorRow {
+            region: format!("{region}:{}", graph.region(region).name),
+            step,
+            operator: graph.called(id),
+            kind: &graph.operator(id).kind,
+            index: self.index_of(id),
+            lower: self.runs[id.index()].start,
+            upper: self.runs[id.index()].end,
+        };
+        let operators = self.steps().map(operator).collect();
+        PlacesFile { graph: graph.name(), arena, tensors: &self.rows, operators }
     }
 
     /// Returns all operators in their new order, with their region and position.

@@ -4,65 +4,87 @@ use super::alternatives::{Alternatives, Tried};
 use super::args::{ControlArgs, PlanArgs};
 use super::capacity::Planned;
 use super::places::{Memory, Places, is_apart};
-use super::write;
+use super::write::{self, Tail};
 use crate::commands::choose;
 use crate::commands::order::write_orders;
 use crate::failure::Failure;
 use crate::output;
-use crate::report::{Report, bytes, noted, size};
-use plimsoll::assumptions::assumptions;
+use crate::report::{self, Cell, Printed, Text, bytes, cells, noted, size};
+use plimsoll::arithmetic::Arithmetic;
+use plimsoll::assumptions::{Assumption, assumptions};
 use plimsoll::branches::{
     OrderedProgram, Planner, ProgramPlan, SchemeEntry, in_words, ordered_program, program_groups,
     program_in_order,
 };
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, OrderedRegion, Placement};
+use plimsoll::model::InstanceProblem;
 use plimsoll::model::csv::{write_instance, write_layout};
-use plimsoll::model::graph::{Graph, Member, Role};
+use plimsoll::model::graph::{Control, Graph, Member, Role};
 use plimsoll::model::program::{Point, Program, ProgramBound};
 use plimsoll::model::{
-    Bytes, Claim, Entry, InstanceProblem, Joint, Offsets, OperatorId, Problem, load, written_and_read,
+    Bytes, Claim, Entry, Joint, Offsets, OperatorId, Problem, RegionId, Step, load, written_and_read,
 };
 use plimsoll_lab::report::map::{Groups, Map};
 use plimsoll_lab::report::{Basis, human};
-use serde_json::{Value, json};
-use std::io;
+use serde::Serialize;
 use std::ops::Range;
 
 /// Orders the regions, plans the program and prints the report.
 pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
     let Alternatives { args, import, run, scheme, .. } = *asked;
-    let (solver, joint) = match asked.placement {
-        Placement::After(solver) => (solver, None),
+    let (entry, joint) = match asked.placement {
+        Placement::After(entry) => (entry, None),
         Placement::Joint(joint) => {
-            (choose::named(&asked.registry.offsets, &args.solver, "algorithm")?, Some(joint))
+            (choose::named(&asked.registry.offsets, &args.algorithm, "algorithm")?, Some(joint))
         }
     };
-    let first = GraphRun { limits: asked.own_limits(), ..*run };
-    let (ordered, found, bound) = planned(args.control, &import.graph, &first, scheme, (solver, joint))?;
-    store(args, import, &ordered, scheme, solver.name, &found);
-    let order = joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name));
-    let names = (order.as_str(), scheme.name, solver.name);
-    let (mut report, rows) = report(&ordered, names, &found, &bound, &Basis::of(import));
-    report.assuming(&assumptions(&run.liveness, &import.graph));
-    let micro = write::store(asked, &places(import, &ordered, &found), found.peak, &mut report)?;
-    let instance = scheme.instance(&ordered.program);
+    let (graph, first) = (&import.graph, GraphRun { limits: asked.own_limits(), ..*run });
+    let (ordered, found, bound) = planned(args.control, graph, &first, scheme, (entry, joint))?;
+    let (program, regions) = (&ordered.program, &ordered.regions);
+    store(args, import, &ordered, scheme, entry.name, &found);
+    let stored = write::store(asked, &places(import, &ordered, &found), found.peak)?;
+    let instance = scheme.instance(program);
     let planned = Planned {
         traffic: written_and_read(&instance),
         instance: &instance,
         arena: found.peak,
         bound: bound.value,
-        reason: in_words(&bound, &import.graph),
-        at: &|step| (ordered.program.operator_at(step), ordered.program.at(step)),
-        micro,
+        reason: in_words(&bound, graph),
+        at: &|step| (program.operator_at(step), program.at(step)),
+        micro: stored.micro.as_ref(),
         asked,
     };
-    let code = planned.check(&mut report)?;
-    report.table(&rows, "region, operators, file order = file_peak, peak = order_peak, claim = order_claim");
-    if args.with_layout {
-        report.layout(Some(|file: &mut dyn io::Write| write_layout(&instance, &found.layout, file)));
-    }
-    report.print(args.json)?;
+    let check = planned.check()?;
+    let code = check.code;
+    let report = ProgramReport {
+        graph: graph.name(),
+        order: joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name)),
+        branches: scheme.name,
+        algorithm: entry.name,
+        claim: Claim::of_solution(found.is_optimal()),
+        joint_claim: Claim::of_solution(found.peak == bound.value),
+        arena: found.peak,
+        load: load(program.instance()).0,
+        lower_bound: found.bound,
+        witness: &found.witness,
+        load_step: found.load_step,
+        joint_bound: bound.value,
+        joint_witness: in_words(&bound, graph),
+        arithmetic: found.arithmetic,
+        naive: program.naive(),
+        weights: graph.bytes(Role::Weight),
+        buffers: program.buffers().len(),
+        points: program.points().len(),
+        runs: found.runs,
+        all_runs: found.all_runs,
+        seconds: found.seconds + regions.iter().map(|one| one.outcome.stats.seconds).sum::<f64>(),
+        regions: regions.iter().rev().map(|one| RegionRow::of(graph, one)).collect(),
+        basis: Basis::of(import),
+        assumptions: assumptions(&run.liveness, graph),
+        tail: Tail::new(&stored, check, asked, Some((&instance, &found.layout))),
+    };
+    report::print(&report, args.json)?;
     Ok(code)
 }
 
@@ -108,7 +130,7 @@ fn store(
     import: &Import,
     ordered: &OrderedProgram<'_>,
     scheme: &SchemeEntry,
-    solver: &str,
+    algorithm: &str,
     found: &ProgramPlan,
 ) {
     let program = &ordered.program;
@@ -126,7 +148,7 @@ fn store(
         output::late(output::write_file(path, |file| write_layout(&seen, &found.layout, file)));
     }
     if let Some(path) = &args.plot {
-        let algorithm = &format!("{} with {solver}", scheme.name);
+        let algorithm = &format!("{} with {algorithm}", scheme.name);
         let pieces = Offsets::pieces(instance, &found.layout);
         let (problem, bound) = (Offsets::NAME, found.bound);
         let (names, of) = program_groups(program);
@@ -175,101 +197,126 @@ fn places<'i>(import: &'i Import, ordered: &OrderedProgram<'_>, found: &ProgramP
     places
 }
 
-/// Returns the report, and the rows of its table of regions.
-fn report(
-    ordered: &OrderedProgram<'_>,
-    (order, branches, solver): (&str, &str, &str),
-    found: &ProgramPlan,
-    bound: &ProgramBound,
-    basis: &Basis,
-) -> (Report, Vec<Value>) {
-    let OrderedProgram { regions, program } = ordered;
-    let (graph, arena) = (program.graph(), found.peak);
-    let claim = Claim::of_solution(found.is_optimal());
-    let joint_claim = Claim::of_solution(arena == bound.value);
-    let rows: Vec<Value> = regions.iter().rev().map(|one| row(graph, one)).collect();
-    let object = json!({
-        "graph": graph.name(),
-        "order": order,
-        "branches": branches,
-        "solver": solver,
-        // The claim over all layouts that the scheme allows in these orders.
-        "claim": claim,
-        // The claim over all orders and layouts.
-        "joint_claim": joint_claim,
-        "arena": arena,
-        "load": load(program.instance()).0,
-        "lower_bound": found.bound,
-        "witness": found.witness,
-        "load_step": found.load_step,
-        "joint_bound": bound.value,
-        "joint_witness": in_words(bound, graph),
-        "arithmetic": found.arithmetic,
-        // The sum of the sizes of all buffers.
-        "naive": program.naive(),
-        "weights": graph.bytes(Role::Weight),
-        "buffers": program.buffers().len(),
-        "points": program.points().len(),
-        // Number of simulated runs. In each of them, every read returned the value written.
-        "runs": found.runs,
-        // True if these are all possible runs in which no loop exceeds a fixed number of trips.
-        "all_runs": found.all_runs,
-        "seconds": found.seconds + regions.iter().map(|one| one.outcome.stats.seconds).sum::<f64>(),
-        "regions": rows,
-    });
-    let mut report = Report::of_graph(object, basis);
-    let operators: usize = regions.iter().map(|one| one.storages.problem.len()).sum();
-    let (regions, buffers) = (rows.len(), program.buffers().len());
-    let [operators, regions, buffers] = [(operators, "operator"), (regions, "region"), (buffers, "buffer")]
-        .map(|(number, noun)| human::count(number, noun));
-    report.line("graph", format_args!("{}: {operators} in {regions}, {buffers}", graph.name()));
-    report.line("order", order);
-    let claim = basis.claim(claim);
-    let by = format!("{branches} with {solver}, {claim} for these orders");
-    report.line("arena", format_args!("{} by {by}", bytes(arena)));
-    let why = format!("{}{}", found.witness, found.arithmetic.remark());
-    let least = noted(&bytes(found.bound), &why);
-    report.line("", format_args!("no plan with {branches} needs less than {least}"));
-    let (gap, load) = (output::gap(arena, found.bound), size(load(program.instance()).0));
-    report.line("", format_args!("{gap} above that bound; peak live bytes: {load}"));
-    let (claim, gap) = (basis.claim(joint_claim), output::gap(arena, bound.value));
-    report.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
-    let least = noted(&bytes(bound.value), &in_words(bound, graph));
-    report.line("", format_args!("no orders need less than {least}"));
-    report.unshared(program.naive(), arena);
-    let all = if found.all_runs { "all possible ones" } else { "a sample" };
-    let checked = "every read returned the value written";
-    report.line(
-        "checked",
-        format_args!("{} of the program ({all}): {checked}", human::count(found.runs, "run")),
-    );
-    report.lines(&["seconds"]);
-    (report, rows)
+/// The report on the plan of a program.
+#[derive(Serialize)]
+struct ProgramReport<'a> {
+    graph: &'a str,
+    order: String,
+    branches: &'static str,
+    algorithm: &'static str,
+    /// The claim over all layouts that the scheme allows in these orders.
+    claim: Claim,
+    /// The claim over all orders and layouts.
+    joint_claim: Claim,
+    arena: Bytes,
+    load: Bytes,
+    lower_bound: Bytes,
+    witness: &'a str,
+    load_step: Option<Step>,
+    joint_bound: Bytes,
+    joint_witness: String,
+    arithmetic: Arithmetic,
+    /// The sum of the sizes of all buffers.
+    naive: Bytes,
+    weights: Bytes,
+    buffers: usize,
+    points: usize,
+    /// Number of simulated runs. In each of them, every read returned the value written.
+    runs: usize,
+    /// True if these are all possible runs in which no loop exceeds a fixed number of trips.
+    all_runs: bool,
+    seconds: f64,
+    /// The body first.
+    regions: Vec<RegionRow<'a>>,
+    #[serde(flatten)]
+    basis: Basis,
+    #[serde(serialize_with = "report::assumptions")]
+    assumptions: Vec<Assumption>,
+    #[serde(flatten)]
+    tail: Tail<'a>,
 }
 
-fn row(graph: &Graph, one: &OrderedRegion) -> Value {
-    let region = graph.region(one.region);
-    json!({
-        "region": one.region,
-        "name": region.name,
-        // The operator that runs the region, or null for the body.
-        "owner": region.owner.map(|id| owner(graph, id)),
-        "operators": one.storages.problem.len(),
-        // Peak live bytes in the file order and in the order found; the regions of an operator count as one
-        // block.
-        "file_peak": one.file_peak,
-        "order_peak": one.peak,
-        "order_claim": one.outcome.claim,
-    })
+/// The order of one region.
+#[derive(Serialize)]
+struct RegionRow<'a> {
+    region: RegionId,
+    name: &'a str,
+    /// The operator that runs the region; `None` for the body.
+    owner: Option<Owner>,
+    operators: usize,
+    /// Peak live bytes in the file order and in the order found; the regions of an operator count as one
+    /// block.
+    file_peak: Bytes,
+    order_peak: Bytes,
+    order_claim: Claim,
 }
 
-/// Describes an operator that runs regions: its index in the graph, the region that it is in, and how it runs
-/// its regions.
-fn owner(graph: &Graph, id: OperatorId) -> Value {
-    json!({
-        "index": id,
-        "operator": graph.called(id),
-        "region": graph.home(id),
-        "control": graph.flow(id).ok().flatten().map(|flow| flow.control),
-    })
+/// An operator that runs regions.
+#[derive(Serialize)]
+struct Owner {
+    /// Its index in the graph.
+    index: OperatorId,
+    operator: String,
+    /// The region that it is in.
+    region: RegionId,
+    /// How it runs its regions.
+    control: Option<Control>,
+}
+
+impl<'a> RegionRow<'a> {
+    fn of(graph: &'a Graph, one: &OrderedRegion) -> Self {
+        let region = graph.region(one.region);
+        let owner = |id| Owner {
+            index: id,
+            operator: graph.called(id),
+            region: graph.home(id),
+            control: graph.flow(id).ok().flatten().map(|flow| flow.control),
+        };
+        Self {
+            region: one.region,
+            name: &region.name,
+            owner: region.owner.map(owner),
+            operators: one.storages.problem.len(),
+            file_peak: one.file_peak,
+            order_peak: one.peak,
+            order_claim: one.outcome.claim,
+        }
+    }
+}
+
+impl Printed for ProgramReport<'_> {
+    fn print(&self, text: &mut Text) {
+        let Self { basis, branches, regions, arena, .. } = self;
+        text.push(&basis.text());
+        let operators: usize = regions.iter().map(|one| one.operators).sum();
+        let [operators, inside, buffers] =
+            [(operators, "operator"), (regions.len(), "region"), (self.buffers, "buffer")]
+                .map(|(number, noun)| human::count(number, noun));
+        text.line("graph", format_args!("{}: {operators} in {inside}, {buffers}", self.graph));
+        text.line("order", &self.order);
+        let by = format!("{branches} with {}, {} for these orders", self.algorithm, basis.claim(self.claim));
+        text.line("arena", format_args!("{} by {by}", bytes(*arena)));
+        let why = format!("{}{}", self.witness, self.arithmetic.remark());
+        let least = noted(&bytes(self.lower_bound), &why);
+        text.line("", format_args!("no plan with {branches} needs less than {least}"));
+        let gap = output::gap(*arena, self.lower_bound);
+        text.line("", format_args!("{gap} above that bound; peak live bytes: {}", size(self.load)));
+        let (claim, gap) = (basis.claim(self.joint_claim), output::gap(*arena, self.joint_bound));
+        text.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
+        let least = noted(&bytes(self.joint_bound), &self.joint_witness);
+        text.line("", format_args!("no orders need less than {least}"));
+        text.unshared(self.naive, *arena, self.weights);
+        let all = if self.all_runs { "all possible ones" } else { "a sample" };
+        let checked = "every read returned the value written";
+        let runs = human::count(self.runs as u64, "run");
+        text.line("checked", format_args!("{runs} of the program ({all}): {checked}"));
+        text.time(self.seconds);
+        text.assuming(&self.assumptions);
+        self.tail.print(text);
+        let row = |one: &RegionRow<'_>| {
+            let (region, claim) = (Cell::region(one.region, one.name), one.order_claim.as_str());
+            cells![region, one.operators, one.file_peak, one.order_peak, claim]
+        };
+        text.table(&["region", "operators", "file order", "peak", "claim"], regions.iter().map(row));
+    }
 }

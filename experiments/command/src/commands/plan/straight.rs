@@ -4,39 +4,37 @@ use super::alternatives::{Alternatives, Tried};
 use super::args::PlanArgs;
 use super::capacity::Planned;
 use super::places::{Memory, Places, is_apart};
-use super::write;
+use super::write::{self, Tail};
 use crate::commands::order::write_orders;
 use crate::failure::Failure;
 use crate::output;
-use crate::report::{Report, bytes, noted, sized};
+use crate::report::{self, Printed, Text, bytes, noted, sized};
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::assumptions::assumptions;
+use plimsoll::assumptions::{Assumption, assumptions};
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, OrderedRegion, Placement, PlannedRegion, reason};
+use plimsoll::model::InstanceProblem;
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Member, Role};
-use plimsoll::model::{Bytes, Claim, InstanceProblem, Offsets, OperatorId, Problem as _};
+use plimsoll::model::{Bytes, Claim, Offsets, OperatorId, Problem as _, RegionId, Step};
 use plimsoll::spilling::graph_traffic;
 use plimsoll_lab::report::map::Map;
 use plimsoll_lab::report::{Basis, human};
-use serde_json::{Value, json};
-use std::io;
+use serde::Serialize;
 
 /// Plans the body and prints the report.
 pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
     let Alternatives { args, import, run, placement, .. } = *asked;
     let graph = &import.graph;
     let regions = GraphRun { limits: asked.own_limits(), ..*run }.plan(graph, placement)?;
-    let (order, solver) = match placement {
-        Placement::After(solver) => (run.order.name.to_owned(), solver.name.to_owned()),
-        Placement::Joint(solver) => (format!("joint {}", solver.name), format!("joint {}", solver.name)),
+    let (order, algorithm) = match placement {
+        Placement::After(entry) => (run.order.name.to_owned(), entry.name.to_owned()),
+        Placement::Joint(entry) => (format!("joint {}", entry.name), format!("joint {}", entry.name)),
     };
-    store(args, import, &solver, &regions)?;
-    let mut report = report(args, graph, (&order, &solver), &regions, &Basis::of(import));
-    report.assuming(&assumptions(&run.liveness, graph));
+    store(args, import, &algorithm, &regions)?;
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     let Tried { arena, bound, reason } = of(body);
-    let micro = write::store(asked, &places(import, &regions), arena, &mut report)?;
+    let stored = write::store(asked, &places(import, &regions), arena)?;
     let planned = Planned {
         instance: &body.instance,
         traffic: graph_traffic(graph, &body.ordered, body.instance.len()),
@@ -44,17 +42,35 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
         bound,
         reason,
         at: &|step| (body.ordered.operator_at(step), body.ordered.at(graph, step)),
-        micro,
+        micro: stored.micro.as_ref(),
         asked,
     };
-    let code = planned.check(&mut report)?;
-    if args.with_layout {
-        let layout = body.layout.solution.as_ref();
-        report.layout(
-            layout.map(|layout| |file: &mut dyn io::Write| write_layout(&body.instance, layout, file)),
-        );
-    }
-    report.print(args.json)?;
+    let check = planned.check()?;
+    let code = check.code;
+    let rows: Vec<RegionRow<'_>> = regions.iter().rev().map(|one| RegionRow::of(graph, one)).collect();
+    let row = &rows[0];
+    let layout = body.layout.solution.as_ref().map(|layout| (&body.instance, layout));
+    let report = PlanReport {
+        graph: graph.name(),
+        order,
+        algorithm,
+        branches: &args.branches,
+        claim: row.claim,
+        joint_claim: row.joint_claim,
+        arena: row.arena,
+        load: row.load,
+        lower_bound: row.lower_bound,
+        joint_bound: row.joint_bound,
+        file_peak: row.file_peak,
+        naive: row.naive,
+        weights: graph.bytes(Role::Weight),
+        seconds: rows.iter().map(|one| one.seconds).sum(),
+        regions: rows,
+        basis: Basis::of(import),
+        assumptions: assumptions(&run.liveness, graph),
+        tail: Tail::new(&stored, check, asked, layout),
+    };
+    report::print(&report, args.json)?;
     Ok(code)
 }
 
@@ -69,7 +85,12 @@ fn of(body: &PlannedRegion) -> Tried {
     Tried { arena: body.arena(), bound: body.joint_bound.value, reason }
 }
 
-fn store(args: &PlanArgs, import: &Import, solver: &str, regions: &[PlannedRegion]) -> Result<(), Failure> {
+fn store(
+    args: &PlanArgs,
+    import: &Import,
+    algorithm: &str,
+    regions: &[PlannedRegion],
+) -> Result<(), Failure> {
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     if let Some(path) = &args.instance {
         output::late(output::write_file(path, |file| write_instance(&body.instance, file)));
@@ -88,7 +109,7 @@ fn store(args: &PlanArgs, import: &Import, solver: &str, regions: &[PlannedRegio
         let steps: Vec<String> =
             order.operators().iter().map(|&id| problem.operator(id).to_owned()).collect();
         let bound = body.layout.lower_bound.value;
-        let map = Map::new(&body.instance, Offsets::NAME, solver, &pieces, bound).with_steps(&steps);
+        let map = Map::new(&body.instance, Offsets::NAME, algorithm, &pieces, bound).with_steps(&steps);
         output::late(output::write_picture(path, |file| map.write(file)));
     }
     Ok(())
@@ -137,88 +158,112 @@ fn places<'i>(import: &'i Import, regions: &[PlannedRegion]) -> Places<'i> {
     places
 }
 
-/// Returns the report. The numbers of the body are also members of the top-level object.
-fn report(
-    args: &PlanArgs,
-    graph: &Graph,
-    (order, solver): (&str, &str),
-    regions: &[PlannedRegion],
-    basis: &Basis,
-) -> Report {
-    let rows: Vec<Value> = regions.iter().rev().map(|one| row(graph, one)).collect();
-    let body = &rows[0];
-    let object = json!({
-        "graph": graph.name(),
-        "order": order,
-        "solver": solver,
-        // The value of the option. Without regions inside operators, all schemes but `naive` are equivalent.
-        "branches": args.branches,
-        "claim": body["claim"],
-        "joint_claim": body["joint_claim"],
-        "arena": body["arena"],
-        "load": body["load"],
-        "lower_bound": body["lower_bound"],
-        "joint_bound": body["joint_bound"],
-        "file_peak": body["file_peak"],
-        "naive": body["naive"],
-        "weights": graph.bytes(Role::Weight),
-        "seconds": regions.iter().map(PlannedRegion::seconds).sum::<f64>(),
-        "regions": rows,
-    });
-    let mut report = Report::of_graph(object, basis);
-    let body = &regions[regions.len() - 1];
-    let (ordered, problem) = (&body.ordered, &body.ordered.storages.problem);
-    let (bound, joint) = (&body.layout.lower_bound, &body.joint_bound);
-    let (arena, buffers) = (body.arena(), body.instance.len());
-    let operators = human::count(problem.len(), "operator");
-    let buffers = human::count(buffers, "buffer");
-    report.line("graph", format_args!("{}: {operators}, {buffers}", graph.name()));
-    let claim = basis.claim(ordered.outcome.claim);
-    report.line("order", format_args!("{order}: {}, {claim}", sized(body.load(), " live bytes")));
-    let why = reason(problem, joint) + Arithmetic::of(&joint.witness).remark();
-    report.line("", format_args!("no order needs less than {}", noted(&bytes(joint.value), &why)));
-    report.line("", format_args!("file order: {}", sized(ordered.file_peak, " live bytes")));
-    let claim = basis.claim(body.layout.claim);
-    report.line("arena", format_args!("{} by {solver}, {claim} for this order", bytes(arena)));
-    let why = body.layout_reason(graph) + Arithmetic::of(&bound.witness).remark();
-    report.line("", format_args!("no layout needs less than {}", noted(&bytes(bound.value), &why)));
-    let (claim, gap) = (basis.claim(joint_claim(body)), output::gap(arena, joint.value));
-    report.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
-    report.unshared(body.instance.total_size(), arena);
-    report.lines(&["seconds"]);
-    report
+/// The report on a plan. The numbers are those of the body.
+#[derive(Serialize)]
+struct PlanReport<'a> {
+    graph: &'a str,
+    order: String,
+    algorithm: String,
+    /// The value of the option. Without regions inside operators, all schemes but `naive` are equivalent.
+    branches: &'a str,
+    claim: Claim,
+    joint_claim: Claim,
+    arena: Bytes,
+    load: Bytes,
+    lower_bound: Bytes,
+    joint_bound: Bytes,
+    file_peak: Bytes,
+    naive: Bytes,
+    weights: Bytes,
+    seconds: f64,
+    /// The body first.
+    regions: Vec<RegionRow<'a>>,
+    #[serde(flatten)]
+    basis: Basis,
+    #[serde(serialize_with = "report::assumptions")]
+    assumptions: Vec<Assumption>,
+    #[serde(flatten)]
+    tail: Tail<'a>,
 }
 
-fn row(graph: &Graph, one: &PlannedRegion) -> Value {
-    let (ordered, layout, joint) = (&one.ordered, &one.layout, &one.joint_bound);
-    let bound = &layout.lower_bound;
-    json!({
-        "region": ordered.region,
-        "name": graph.region(ordered.region).name,
-        "operators": ordered.storages.problem.len(),
-        "buffers": one.instance.len(),
-        // The sum of the sizes of all buffers.
-        "naive": one.instance.total_size(),
-        "file_peak": ordered.file_peak,
-        "load": one.load(),
-        "arena": one.arena(),
-        // Lower bound over all layouts of the order.
-        "lower_bound": bound.value,
-        "witness": one.layout_reason(graph),
-        "load_step": one.load_step(),
-        "arithmetic": Arithmetic::of(&bound.witness),
-        // Lower bound on the live bytes of all orders, and therefore on the arena.
-        "joint_bound": joint.value,
-        "joint_witness": reason(&ordered.storages.problem, joint),
-        "joint_arithmetic": Arithmetic::of(&joint.witness),
-        "claim": layout.claim,
-        "order_claim": ordered.outcome.claim,
-        "joint_claim": joint_claim(one),
-        "seconds": one.seconds(),
-    })
+/// The plan of one region.
+#[derive(Serialize)]
+struct RegionRow<'a> {
+    region: RegionId,
+    name: &'a str,
+    operators: usize,
+    buffers: usize,
+    /// The sum of the sizes of all buffers.
+    naive: Bytes,
+    file_peak: Bytes,
+    load: Bytes,
+    arena: Bytes,
+    /// Lower bound over all layouts of the order.
+    lower_bound: Bytes,
+    witness: String,
+    load_step: Option<Step>,
+    arithmetic: Arithmetic,
+    /// Lower bound on the live bytes of all orders, and therefore on the arena.
+    joint_bound: Bytes,
+    joint_witness: String,
+    joint_arithmetic: Arithmetic,
+    claim: Claim,
+    order_claim: Claim,
+    joint_claim: Claim,
+    seconds: f64,
 }
 
-/// Returns the claim about the arena over all orders and layouts.
-fn joint_claim(one: &PlannedRegion) -> Claim {
-    Claim::of_solution(one.is_optimal_over_orders())
+impl<'a> RegionRow<'a> {
+    fn of(graph: &'a Graph, one: &PlannedRegion) -> Self {
+        let (ordered, layout, joint) = (&one.ordered, &one.layout, &one.joint_bound);
+        let bound = &layout.lower_bound;
+        Self {
+            region: ordered.region,
+            name: &graph.region(ordered.region).name,
+            operators: ordered.storages.problem.len(),
+            buffers: one.instance.len(),
+            naive: one.instance.total_size(),
+            file_peak: ordered.file_peak,
+            load: one.load(),
+            arena: one.arena(),
+            lower_bound: bound.value,
+            witness: one.layout_reason(graph),
+            load_step: one.load_step(),
+            arithmetic: Arithmetic::of(&bound.witness),
+            joint_bound: joint.value,
+            joint_witness: reason(&ordered.storages.problem, joint),
+            joint_arithmetic: Arithmetic::of(&joint.witness),
+            claim: layout.claim,
+            order_claim: ordered.outcome.claim,
+            joint_claim: Claim::of_solution(one.is_optimal_over_orders()),
+            seconds: one.seconds(),
+        }
+    }
+}
+
+impl Printed for PlanReport<'_> {
+    fn print(&self, text: &mut Text) {
+        let (basis, body) = (&self.basis, &self.regions[0]);
+        text.push(&basis.text());
+        let operators = human::count(body.operators, "operator");
+        let buffers = human::count(body.buffers, "buffer");
+        text.line("graph", format_args!("{}: {operators}, {buffers}", self.graph));
+        let (load, claim) = (sized(self.load, " live bytes"), basis.claim(body.order_claim));
+        text.line("order", format_args!("{}: {load}, {claim}", self.order));
+        let why = format!("{}{}", body.joint_witness, body.joint_arithmetic.remark());
+        let least = noted(&bytes(self.joint_bound), &why);
+        text.line("", format_args!("no order needs less than {least}"));
+        text.line("", format_args!("file order: {}", sized(self.file_peak, " live bytes")));
+        let (arena, claim) = (bytes(self.arena), basis.claim(self.claim));
+        text.line("arena", format_args!("{arena} by {}, {claim} for this order", self.algorithm));
+        let why = format!("{}{}", body.witness, body.arithmetic.remark());
+        let least = noted(&bytes(self.lower_bound), &why);
+        text.line("", format_args!("no layout needs less than {least}"));
+        let (claim, gap) = (basis.claim(self.joint_claim), output::gap(self.arena, self.joint_bound));
+        text.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
+        text.unshared(self.naive, self.arena, self.weights);
+        text.time(self.seconds);
+        text.assuming(&self.assumptions);
+        self.tail.print(text);
+    }
 }

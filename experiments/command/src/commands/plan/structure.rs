@@ -5,19 +5,19 @@ use crate::commands::choose::{Choice, choose};
 use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
-use crate::report::{Report, bytes, noted};
+use crate::report::{self, Printed, Text, WithLayout, bytes, noted, sized};
 use plimsoll::Registry;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, OrderedRegion};
+use plimsoll::model::InstanceProblem;
 use plimsoll::model::csv::write_instance;
-use plimsoll::model::graph::{Graph, Role};
+use plimsoll::model::graph::Role;
 use plimsoll::model::structure::Relation;
-use plimsoll::model::{Claim, Entry, InstanceProblem, Offsets, Problem as _, SharedObjects};
+use plimsoll::model::{Bytes, Claim, Entry, Offsets, Problem as _, SharedObjects};
 use plimsoll::structure::{RelatedPlan, Safety};
 use plimsoll_lab::report::{Basis, human, map::Map};
-use serde_json::json;
-use std::io;
+use serde::Serialize;
 
 /// Orders every region, places it with the conflicts of one relation, and prints the report.
 pub fn plan(
@@ -30,9 +30,9 @@ pub fn plan(
     let problem = args.problem.unwrap_or(Offsets::NAME);
     let orders = GraphRun { limits: run.limits.share(2), ..*run }.order(&import.graph)?;
     // `exact`, the default of --algorithm, is not an algorithm for shared objects.
-    let solver =
-        Some(args.solver.as_str()).filter(|solver| problem != SharedObjects::NAME || *solver != "exact");
-    match choose(registry, solver, Some(problem))? {
+    let named =
+        Some(args.algorithm.as_str()).filter(|name| problem != SharedObjects::NAME || *name != "exact");
+    match choose(registry, named, Some(problem))? {
         Choice::Offsets(entry) => place(args, import, run, &orders, relation, entry),
         Choice::SplitBuffers(entry) => place(args, import, run, &orders, relation, entry),
         Choice::SharedObjects(entry) => place(args, import, run, &orders, relation, entry),
@@ -50,13 +50,8 @@ fn place<P: InstanceProblem>(
     let regions = run.plan_related(&import.graph, orders, relation, entry)?;
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     store(args, import, orders, body, entry.name)?;
-    let basis = Basis::of(import);
-    let mut report = report(&import.graph, run.order.name, &regions, body, entry.name, &basis);
-    if args.with_layout {
-        let (instance, solution) = (&body.related.instance, body.outcome.solution.as_ref());
-        report.layout(solution.map(|solution| |file: &mut dyn io::Write| P::write(instance, solution, file)));
-    }
-    report.print(args.json)?;
+    let report = StructureReport::new(args, import, run.order.name, &regions, body, entry.name);
+    report::print(&report, args.json)?;
     Ok(ANSWERED)
 }
 
@@ -65,7 +60,7 @@ fn store<P: InstanceProblem>(
     import: &Import,
     orders: &[OrderedRegion],
     body: &RelatedPlan<P>,
-    solver: &str,
+    algorithm: &str,
 ) -> Result<(), Failure> {
     let instance = &body.related.instance;
     if let Some(path) = &args.instance {
@@ -77,102 +72,140 @@ fn store<P: InstanceProblem>(
     let solution = body.outcome.solution.as_ref();
     let solution = solution.ok_or_else(|| Failure::internal("the plan has no layout"))?;
     if let Some(path) = &args.output {
-        output::late(output::write_file(path, |file| P::write(instance, solution, file)));
+        output::late(output::write_file(path, |file| P::rows(instance, solution).write(file)));
     }
     if let Some(path) = &args.plot {
         let bound = body.outcome.lower_bound.value;
-        let (pieces, algorithm) = (&body.pieces, solver);
-        let map = Map::new(instance, P::NAME, algorithm, pieces, bound);
+        let map = Map::new(instance, P::NAME, algorithm, &body.pieces, bound);
         output::late(output::write_picture(path, |file| map.write(file)));
     }
     Ok(())
 }
 
-/// Returns the report. Its sizes refer to the body.
-fn report<P: InstanceProblem>(
-    graph: &Graph,
-    order: &str,
-    regions: &[RelatedPlan<P>],
-    body: &RelatedPlan<P>,
-    solver: &str,
-    basis: &Basis,
-) -> Report {
-    let RelatedPlan { related, outcome, .. } = body;
-    let (instance, arena, bound) = (&related.instance, body.arena(), &outcome.lower_bound);
-    let arithmetic = Arithmetic::of(&bound.witness);
-    let (in_order, concurrent, collision) = collisions(regions);
-    // A bound for conflicts between all pairs says nothing about the relation.
-    let known = related.complete;
-    let claim = if known { outcome.claim } else { Claim::of_solution(false) };
-    let object = json!({
-        "graph": graph.name(),
-        "regions": regions.len(),
-        "operators": related.storages.problem.len(),
-        "buffers": instance.len(),
-        "order": order,
-        "conflicts": related.relation.to_string(),
-        // False if every pair counts as a conflict.
-        "conflicts_known": known,
-        "problem": P::NAME,
-        "solver": solver,
-        // The claim about the arena, for these conflicts.
-        "claim": claim,
-        "arena": arena,
-        "lower_bound": known.then_some(bound.value),
-        "witness": known.then(|| bound.witness.in_words(instance)),
-        "arithmetic": arithmetic,
-        // Peak live bytes in the order.
-        "load": related.order.peak(&related.storages.problem),
-        "pairs": related.pairs,
-        // Pairs that are simultaneously live in the order, but do not conflict.
-        "overlooked": related.overlooked,
-        // Pairs that are simultaneously live in some execution, but do not conflict.
-        "exposed": related.exposed,
-        // Pairs that collide in this plan when operators run one at a time.
-        "collide_in_order": in_order,
-        // Pairs that collide when independent operators run concurrently.
-        "collide": concurrent,
-        // One of the pairs that collide, preferably one that collides when operators run one at a time.
-        "collision": collision,
-        "naive": instance.total_size(),
-        "weights": graph.bytes(Role::Weight),
-        "seconds": regions.iter().map(|one| one.outcome.stats.seconds).sum::<f64>(),
-    });
-    let mut report = Report::of_graph(object, basis);
-    let inside = match regions.len() {
-        1 => String::new(),
-        regions => format!(" of the body, {}", human::count(regions, "region")),
-    };
-    let (operators, buffers) = (related.storages.problem.len(), instance.len() as u64);
-    let sizes = format!("{}, {}", human::count(operators, "operator"), human::count(buffers, "buffer"));
-    report.line("graph", format_args!("{}: {sizes}{inside}", graph.name()));
-    report.show("order", "{order}: {load live bytes}");
-    let all = buffers.saturating_mul(buffers.saturating_sub(1)) / 2;
-    report.line("conflicts", format_args!("{}: {} of {all} pairs", related.relation, related.pairs));
-    if !known {
-        let why = "they are too many, or the time ran out, so every pair counts as a conflict";
-        report.line("", why);
+/// The report on a plan. Its sizes refer to the body.
+#[derive(Serialize)]
+struct StructureReport<'a> {
+    graph: &'a str,
+    regions: usize,
+    operators: usize,
+    buffers: usize,
+    order: &'static str,
+    conflicts: String,
+    /// False if every pair counts as a conflict.
+    conflicts_known: bool,
+    problem: &'static str,
+    algorithm: &'static str,
+    /// The claim about the arena, for these conflicts.
+    claim: Claim,
+    arena: Bytes,
+    lower_bound: Option<Bytes>,
+    witness: Option<String>,
+    arithmetic: Arithmetic,
+    /// Peak live bytes in the order.
+    load: Bytes,
+    pairs: u64,
+    /// Pairs that are simultaneously live in the order, but do not conflict.
+    overlooked: u64,
+    /// Pairs that are simultaneously live in some execution, but do not conflict.
+    exposed: u64,
+    /// Pairs that collide in this plan when operators run one at a time.
+    collide_in_order: usize,
+    /// Pairs that collide when independent operators run concurrently.
+    collide: usize,
+    /// One of the pairs that collide, preferably one that collides when operators run one at a time.
+    collision: Option<String>,
+    naive: Bytes,
+    weights: Bytes,
+    seconds: f64,
+    #[serde(flatten)]
+    basis: Basis,
+    #[serde(flatten)]
+    layout: Option<WithLayout<'a>>,
+}
+
+impl<'a> StructureReport<'a> {
+    fn new<P: InstanceProblem>(
+        args: &PlanArgs,
+        import: &'a Import,
+        order: &'static str,
+        regions: &[RelatedPlan<P>],
+        body: &'a RelatedPlan<P>,
+        algorithm: &'static str,
+    ) -> Self {
+        let (graph, RelatedPlan { related, outcome, .. }) = (&import.graph, body);
+        let (instance, bound) = (&related.instance, &outcome.lower_bound);
+        let (collide_in_order, collide, collision) = collisions(regions);
+        // A bound for conflicts between all pairs says nothing about the relation.
+        let known = related.complete;
+        let layout = outcome.solution.as_ref();
+        Self {
+            graph: graph.name(),
+            regions: regions.len(),
+            operators: related.storages.problem.len(),
+            buffers: instance.len(),
+            order,
+            conflicts: related.relation.to_string(),
+            conflicts_known: known,
+            problem: P::NAME,
+            algorithm,
+            claim: if known { outcome.claim } else { Claim::of_solution(false) },
+            arena: body.arena(),
+            lower_bound: known.then_some(bound.value),
+            witness: known.then(|| bound.witness.in_words(instance)),
+            arithmetic: Arithmetic::of(&bound.witness),
+            load: related.order.peak(&related.storages.problem),
+            pairs: related.pairs,
+            overlooked: related.overlooked,
+            exposed: related.exposed,
+            collide_in_order,
+            collide,
+            collision,
+            naive: instance.total_size(),
+            weights: graph.bytes(Role::Weight),
+            seconds: regions.iter().map(|one| one.outcome.stats.seconds).sum(),
+            basis: Basis::of(import),
+            layout: args.with_layout.then(|| WithLayout { layout: layout.map(|one| P::rows(instance, one)) }),
+        }
     }
-    let shown = basis.claim(claim);
-    report.line("arena", format_args!("{} by {solver}, {shown} for these conflicts", bytes(arena)));
-    if known {
-        let what = if P::NAME == SharedObjects::NAME { "plan" } else { "layout" };
-        let above = match claim {
-            Claim::Optimal => String::new(),
-            _ => format!("; {} above that bound", output::gap(arena, bound.value)),
+}
+
+impl Printed for StructureReport<'_> {
+    fn print(&self, text: &mut Text) {
+        let Self { basis, arena, algorithm, .. } = self;
+        text.push(&basis.text());
+        let inside = match self.regions {
+            1 => String::new(),
+            regions => format!(" of the body, {}", human::count(regions, "region")),
         };
-        let why = bound.witness.in_words(instance) + arithmetic.remark();
-        let least = noted(&bytes(bound.value), &why);
-        report.line("", format_args!("no {what} needs less than {least}{above}"));
+        let (operators, buffers) = (human::count(self.operators, "operator"), self.buffers as u64);
+        let sizes = format_args!("{operators}, {}{inside}", human::count(buffers, "buffer"));
+        text.line("graph", format_args!("{}: {sizes}", self.graph));
+        text.line("order", format_args!("{}: {}", self.order, sized(self.load, " live bytes")));
+        let all = buffers.saturating_mul(buffers.saturating_sub(1)) / 2;
+        text.line("conflicts", format_args!("{}: {} of {all} pairs", self.conflicts, self.pairs));
+        if !self.conflicts_known {
+            let why = "they are too many, or the time ran out, so every pair counts as a conflict";
+            text.line("", why);
+        }
+        let claim = basis.claim(self.claim);
+        text.line("arena", format_args!("{} by {algorithm}, {claim} for these conflicts", bytes(*arena)));
+        if let (Some(bound), Some(witness)) = (self.lower_bound, &self.witness) {
+            let what = if self.problem == SharedObjects::NAME { "plan" } else { "layout" };
+            let above = match self.claim {
+                Claim::Optimal => String::new(),
+                _ => format!("; {} above that bound", output::gap(*arena, bound)),
+            };
+            let least = noted(&bytes(bound), &format!("{witness}{}", self.arithmetic.remark()));
+            text.line("", format_args!("no {what} needs less than {least}{above}"));
+        }
+        text.line("in order", safe(self.collide_in_order, "when operators run one at a time"));
+        text.line("concurrent", safe(self.collide, "when independent operators run concurrently"));
+        if let Some(collision) = &self.collision {
+            text.line("", collision);
+        }
+        text.unshared(self.naive, *arena, self.weights);
+        text.time(self.seconds);
     }
-    report.line("in order", safe(in_order, "when operators run one at a time"));
-    report.line("concurrent", safe(concurrent, "when independent operators run concurrently"));
-    if let Some(collision) = collision {
-        report.line("", collision);
-    }
-    report.unshared(instance.total_size(), arena);
-    report.lines(&["seconds"]);
-    report
 }
 
 /// Returns the number of pairs that collide when operators run one at a time, the number that collide when

@@ -2,17 +2,19 @@
 
 use super::alternatives::Alternatives;
 use super::args::PlanArgs;
-use super::micro::{Micro, is_header};
+use super::capacity::Check;
+use super::micro::{Micro, MicroReport, is_header};
 use super::places::{Places, target};
 use crate::args::element_alignment;
 use crate::failure::{Failure, NOTHING_FOUND};
 use crate::output;
-use crate::report::{Report, bytes};
+use crate::report::{Printed, Text, WithLayout, bytes};
 use plimsoll::datasets::{Import, ImportOptions, ModelFile, ModelFormat, read_model};
-use plimsoll::model::Bytes;
 use plimsoll::model::contents::{Contents, has_suffix};
-use serde_json::json;
-use std::path::Path;
+use plimsoll::model::csv::Rows;
+use plimsoll::model::{Bytes, Instance, Layout};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
 
 /// Returns the format of the written model, or `None` if no model is to be written.
 ///
@@ -60,32 +62,97 @@ pub fn check(args: &PlanArgs, import: &Import) -> Result<(), Failure> {
     Err(Failure::input(format!("--write: tflite-micro cannot run {}", list.join("; "))))
 }
 
-/// Adds a line to the report if a C header is written and `--align` does not suit the largest elements.
-fn note_alignment(asked: &Alternatives<'_>, report: &mut Report) -> Result<(), Failure> {
+/// Returns a note if a C header is written and `--align` does not suit the largest elements.
+fn alignment(asked: &Alternatives<'_>) -> Result<Option<String>, Failure> {
     let align = asked.run.liveness.align;
     let needs = element_alignment(&asked.import.graph, asked.run.liveness);
-    if !align.get().is_multiple_of(needs.get()) && is_header(asked.args)? {
-        let (align, needs) = (bytes(align), bytes(needs));
-        report.line("alignment", format_args!("--align {align}, but the largest elements have {needs}"));
-    }
-    Ok(())
+    let is_short = !align.get().is_multiple_of(needs.get()) && is_header(asked.args)?;
+    let [align, needs] = [align, needs].map(bytes);
+    Ok(is_short.then(|| format!("--align {align}, but the largest elements have {needs}")))
 }
 
-/// Writes the files of `--tensors`, `--format` and `--write`. Returns the arena of `tflite-micro` if the plan
-/// is made for it.
-pub fn store(
-    asked: &Alternatives<'_>,
-    places: &Places<'_>,
+/// The files that a plan was written to.
+#[derive(Default)]
+pub struct Stored {
+    alignment: Option<String>,
+    written: Option<Written>,
+    /// The arena of `tflite-micro`, if the plan is made for it.
+    pub micro: Option<Micro>,
+}
+
+/// The end of the report on a plan: the files, and whether the plan fits.
+#[derive(Serialize)]
+pub(super) struct Tail<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<&'a Written>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tflite_micro: Option<MicroReport<'a>>,
+    #[serde(flatten)]
+    check: Check<'a>,
+    #[serde(flatten)]
+    layout: Option<WithLayout<'a>>,
+    #[serde(skip)]
+    alignment: Option<&'a str>,
+}
+
+impl<'a> Tail<'a> {
+    /// Returns the end of the report on a plan that was stored and checked. `layout` is its layout.
+    pub fn new(
+        stored: &'a Stored,
+        check: Check<'a>,
+        asked: &Alternatives<'_>,
+        layout: Option<(&'a Instance, &'a Layout)>,
+    ) -> Self {
+        let rows = |(instance, layout)| Rows::of_layout(instance, layout);
+        Self {
+            written: stored.written.as_ref(),
+            tflite_micro: stored.micro.as_ref().map(Micro::report),
+            check,
+            layout: asked.args.with_layout.then(|| WithLayout { layout: layout.map(rows) }),
+            alignment: stored.alignment.as_deref(),
+        }
+    }
+}
+
+impl Printed for Tail<'_> {
+    fn print(&self, text: &mut Text) {
+        if let Some(alignment) = self.alignment {
+            text.line("alignment", alignment);
+        }
+        if let Some(Written { file, arena, by, .. }) = self.written {
+            text.line("written", format_args!("{}: {} {by}", file.display(), bytes(*arena)));
+        }
+        if let Some(micro) = &self.tflite_micro {
+            micro.print(text);
+        }
+        self.check.print(text);
+    }
+}
+
+/// A model file with the plan.
+#[derive(Serialize)]
+struct Written {
+    file: PathBuf,
+    /// Bytes of the arena that the written plan uses in the runtime.
     arena: Bytes,
-    report: &mut Report,
-) -> Result<Option<Micro>, Failure> {
+    /// Bytes that tflite-micro uses without a plan.
+    greedy: Option<Bytes>,
+    /// Bytes that tflite-micro uses with the plan in the original file.
+    in_file: Option<Bytes>,
+    /// Describes the plan.
+    #[serde(skip)]
+    by: String,
+}
+
+/// Writes the files of `--tensors`, `--format` and `--write`.
+pub fn store(asked: &Alternatives<'_>, places: &Places<'_>, arena: Bytes) -> Result<Stored, Failure> {
     if let Some((path, format)) = target(asked.args.tensors.as_ref(), asked.args.format)? {
         output::late(places.store(&path, format, (arena, asked.run.liveness.align)));
     }
-    note_alignment(asked, report)?;
+    let stored = Stored { alignment: alignment(asked)?, ..Stored::default() };
     let model = &asked.args.model.model;
     if asked.args.write.is_none() && !asked.is_micro {
-        return Ok(None);
+        return Ok(stored);
     }
     let format = if asked.is_micro { ModelFormat::TfLite } else { ModelFormat::Onnx };
     let contents = read_model(model).map_err(Failure::input)?;
@@ -93,13 +160,15 @@ pub fn store(
     let original =
         ModelFile::new(&contents.name, format, contents.bytes).with_scratch(options.scratch.clone());
     let file = ordered(asked, places, &original, &options)?;
-    let Some(out) = &asked.args.write else { return Micro::new(asked, places, &original, &file).map(Some) };
+    let Some(out) = &asked.args.write else {
+        return Ok(Stored { micro: Some(Micro::new(asked, places, &original, &file)?), ..stored });
+    };
     if !asked.is_micro {
-        let plan = places.json(arena).to_string();
+        let plan = serde_json::to_string(&places.file(arena)).map_err(Failure::internal)?;
         let properties = [("plimsoll.arena", arena.to_string()), ("plimsoll.plan", plan)];
         let file = file.with_properties(&properties).map_err(Failure::input)?;
-        written(out, &file, (arena, Before::default(), "as metadata properties"), report);
-        return Ok(None);
+        let by = "as metadata properties".to_owned();
+        return Ok(Stored { written: written(out, &file, (arena, Before::default(), by)), ..stored });
     }
     let micro = Micro::new(asked, places, &original, &file)?;
     let offsets = micro.arena.offsets(&micro.layout).map_err(Failure::input)?;
@@ -110,9 +179,8 @@ pub fn store(
     let file = file.with_offsets(&offsets).map_err(Failure::input)?;
     let scratch = if options.scratch.is_empty() { "; scratch memory of kernels is not counted" } else { "" };
     let by = format!("{}{}{scratch}", micro.by, before.text());
-    written(out, &file, (arena, before, &by), report);
-    micro.report(report);
-    Ok(Some(micro))
+    let written = written(out, &file, (arena, before, by));
+    Ok(Stored { written, micro: Some(micro), ..stored })
 }
 
 /// Returns the model with its operators in the planned order.
@@ -135,29 +203,15 @@ fn ordered<'a>(
     Ok(file)
 }
 
-/// Writes a model, and adds a line to the report. The line contains the bytes of the arena under its plan,
-/// and a description of the plan. A failure is [late](output::late).
+/// Writes a model. `arena` is the size of the arena under its plan, and `by` describes the plan. A failure is
+/// [late](output::late).
 fn written(
     out: &Path,
     file: &ModelFile<'_>,
-    (arena, before, by): (Bytes, Before, &str),
-    report: &mut Report,
-) {
-    if output::late(output::write_file(out, |out| out.write_all(file.bytes()))).is_none() {
-        return;
-    }
-    report.extend(json!({
-        "written": {
-            "file": out,
-            // Bytes of the arena that the written plan uses in the runtime.
-            "arena": arena,
-            // Bytes that tflite-micro uses without a plan.
-            "greedy": before.greedy,
-            // Bytes that tflite-micro uses with the plan in the original file.
-            "in_file": before.in_file,
-        },
-    }));
-    report.line("written", format_args!("{}: {} {by}", out.display(), bytes(arena)));
+    (arena, before, by): (Bytes, Before, String),
+) -> Option<Written> {
+    output::late(output::write_file(out, |out| out.write_all(file.bytes())))?;
+    Some(Written { file: out.to_owned(), arena, greedy: before.greedy, in_file: before.in_file, by })
 }
 
 /// The memory that tflite-micro needs for the original model.

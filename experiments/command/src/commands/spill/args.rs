@@ -21,10 +21,10 @@ pub struct SpillArgs {
     #[command(flatten)]
     pub liveness: LivenessArgs,
     /// Algorithm that chooses the buffers to spill (see `plimsoll list`)
-    #[arg(long = "algorithm", value_name = "NAME", default_value = "exact")]
-    pub solver: String,
+    #[arg(long, value_name = "NAME", default_value = "exact")]
+    pub algorithm: String,
     /// Compare all algorithms with the best proven bound; --output writes the rows
-    #[arg(long, conflicts_with_all = ["solver", "plot"])]
+    #[arg(long, conflicts_with_all = ["algorithm", "plot"])]
     pub compare: bool,
     /// Keep this buffer in on-chip memory; may be repeated
     #[arg(long, value_name = "ID")]

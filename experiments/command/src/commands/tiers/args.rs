@@ -14,10 +14,10 @@ pub struct TiersArgs {
     #[arg(long, value_name = "NAME|FILE.toml", value_parser = input_name())]
     pub machine: String,
     /// Algorithm that assigns tensors to tiers (see `plimsoll list`)
-    #[arg(long = "algorithm", value_name = "NAME", default_value = "exact")]
-    pub placement: String,
+    #[arg(long, value_name = "NAME", default_value = "exact")]
+    pub algorithm: String,
     /// Compare all algorithms with the best proven bound; --output writes the rows
-    #[arg(long, conflicts_with = "placement")]
+    #[arg(long, conflicts_with = "algorithm")]
     pub compare: bool,
     /// Which operators to fuse. Groups run in topological order; among the groups that are ready, the one
     /// with the earliest operator in the file runs next [default: cross-unit; with --order, none]

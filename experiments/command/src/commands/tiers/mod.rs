@@ -25,7 +25,7 @@ const NODES: (u64, u64) = (5_000_000, 5_000_000_000);
 
 pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
-    let entry = choose::named(&registry.tiers, &args.placement, "placement")?;
+    let entry = choose::named(&registry.tiers, &args.algorithm, "placement")?;
     let order = choose::named(&registry.orders, args.order.as_deref().unwrap_or("as-in-file"), "order")?;
     let mut inputs = output::files_among([args.machine.as_str(), patterns_of(args)]);
     inputs.extend(args.model.files());
@@ -115,7 +115,7 @@ fn single(args: &TiersArgs, entry: &Entry<Tiers>, limits: Limits, about: &About<
         (Some(_), None) => output::complain("no plan found, so --output writes nothing"),
         (None, _) => {}
     }
-    about.report(entry.name, &outcome, outcome.stats.seconds).print(args.json)?;
+    crate::report::print(&about.report(entry.name, &outcome, outcome.stats.seconds), args.json)?;
     Ok(code(outcome.claim))
 }
 

@@ -1,6 +1,6 @@
 //! The report of `tiers`.
 
-use crate::report::Report;
+use crate::report::{Printed, Text, cells, sized};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::fusion::UnitRule;
 use plimsoll::model::graph::Graph;
@@ -9,10 +9,10 @@ use plimsoll::model::tiers::{
     on_and_off_chip,
 };
 use plimsoll::model::timelines::Time;
-use plimsoll::model::{Bound, Claim, Outcome, TierId};
+use plimsoll::model::{Bound, Bytes, Claim, Outcome, Stop, TierId};
 use plimsoll::tiers::TierCase;
-use plimsoll_lab::report::{Basis, gap_percent, percent, share};
-use serde_json::{Value, json};
+use plimsoll_lab::report::{Basis, gap_percent, human, percent, share};
+use serde::Serialize;
 use std::io;
 
 /// The subject of a report.
@@ -25,84 +25,90 @@ pub(super) struct About<'a> {
     pub basis: Basis,
 }
 
-impl About<'_> {
-    /// Returns the report on one placement.
-    pub(super) fn report(&self, name: &str, outcome: &Outcome<Tiers>, seconds: f64) -> Report {
-        let mut report = self.head();
-        report.extend(self.placement(name, outcome, seconds));
-        let tiers = outcome.solution.as_ref().map_or(Vec::new(), |plan| self.tiers(plan));
-        report.extend(json!({ "tiers": tiers }));
-        let bound = finite(&self.case.problem, outcome);
-        let remark = Arithmetic::of(&outcome.lower_bound.witness).remark();
-        report.line(
-            "lower bound",
-            format_args!("{} ({}{remark})", bound.value, bound.witness.in_words(&self.case.problem)),
-        );
-        let Some(time) = outcome.value else {
-            let why = why_not(&self.case.problem, outcome.claim);
-            let why = why.map_or(String::new(), |reason| format!(": {reason}"));
-            report.line("placement", format_args!("{name}: {}{why}", outcome.claim));
-            return report;
-        };
-        let gap = gap(time, bound.value).filter(|gap| *gap > 0.0);
-        let gap = gap.map_or(String::new(), |gap| format!(", {} % above the bound", percent(gap)));
-        let claim = self.basis.claim(outcome.claim);
-        report.line("placement", format_args!("{name}: {time} of transfers ({claim}{gap})"));
-        report.show("on-chip", "{on_chip_percent} % of the bytes moved, {tensors_on_chip tensor}");
-        report.show("off-chip", "{off_chip_traffic bytes} moved, plus {weight_traffic bytes} of weights");
-        let inference = "{inference_ps} without overlap: compute {compute_ps}, group starts {overhead_ps}, \
-                         weights {weights_ps}, transfers {transfer_ps}";
-        report.show("inference", inference);
-        report.table(&tiers, "tier, kind, capacity, peak, tensors, bytes moved = traffic");
-        self.bandwidth_lines(&mut report);
-        report
-    }
+/// The part that all reports share.
+#[derive(Serialize)]
+pub(super) struct Head<'a> {
+    graph: &'a str,
+    machine: &'a str,
+    about: &'a str,
+    operators: usize,
+    /// Number of placed tensors. Tensors that share memory count as one; scratch buffers and regions of
+    /// operators count too.
+    tensors: usize,
+    bytes: u64,
+    fusion: &'static str,
+    groups: usize,
+    optimised: usize,
+    relations: usize,
+    coverage: Option<f64>,
+    addresses: &'static str,
+    compute_ps: Time,
+    overhead_ps: Time,
+    weights_ps: Time,
+    /// Bytes of weights read from off-chip memory.
+    weight_traffic: Bytes,
+    bandwidths: Vec<Bandwidth>,
+    address_width: u32,
+    #[serde(flatten)]
+    basis: &'a Basis,
+}
 
-    /// Returns the part that all reports share.
-    pub(super) fn head(&self) -> Report {
-        let Self { graph, machine, case, rule, basis } = self;
-        let TierTimes { compute, overhead, weights } = case.times;
-        // The placed tensors. Tensors that share memory count as one; scratch buffers and regions of
-        // operators count too.
-        let tensors = case.problem.tensors();
-        let object = json!({
-            "graph": graph.name(),
-            "machine": machine.name,
-            "about": machine.about,
-            "operators": graph.region(Graph::BODY).operators.len(),
-            "tensors": tensors.len(),
-            "bytes": tensors.iter().map(|one| one.bytes.get()).sum::<u64>(),
-            "fusion": rule.map_or("none", UnitRule::as_str),
-            "groups": case.groups,
-            "optimised": case.coverage.optimised,
-            "relations": case.coverage.relations,
-            "coverage": case.coverage.ratio(),
-            "addresses": match case.problem.addresses() {
-                Addresses::Counted => "counted",
-                Addresses::Placed => "placed",
-            },
-            "compute_ps": compute,
-            "overhead_ps": overhead,
-            "weights_ps": weights.time,
-            // Bytes of weights read from off-chip memory.
-            "weight_traffic": weights.traffic,
-            "bandwidths": self.bandwidths(),
-            "address_width": machine.address_width(),
-        });
-        let mut report = Report::of_graph(object, basis);
-        report.show("graph", "{graph}: {operators operator}, {tensors tensor} of {bytes bytes}");
-        report.show("machine", if machine.about.is_empty() { "{machine}" } else { "{machine}: {about}" });
-        if rule.is_some() {
-            let share =
-                case.coverage.ratio().map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
-            let covered = "{fusion}: {groups group}, {optimised} of {relations relation} optimised";
-            report.show("fusion", &format!("{covered} ({share})"));
-        }
-        report
-    }
+/// A bandwidth requirement of the cross-unit fusion paper, eqs. 10 and 11.
+#[derive(Serialize)]
+struct Bandwidth {
+    what: String,
+    needed: Option<u64>,
+    given: Option<u64>,
+    holds: Option<bool>,
+}
 
-    /// Returns the JSON members that describe one placement.
-    pub(super) fn placement(&self, name: &str, outcome: &Outcome<Tiers>, seconds: f64) -> Value {
+/// The report on one plan.
+#[derive(Serialize)]
+pub(super) struct TierReport<'a> {
+    #[serde(flatten)]
+    head: Head<'a>,
+    algorithm: &'static str,
+    claim: Claim,
+    stop: Stop,
+    /// The time of all transfers of placed tensors.
+    transfer_ps: Option<Time>,
+    transfer_seconds: Option<f64>,
+    lower_bound_ps: Time,
+    bound_reason: String,
+    arithmetic: Arithmetic,
+    gap_percent: Option<f64>,
+    /// The share of on-chip memory in the bytes moved by placed tensors.
+    on_chip_percent: Option<f64>,
+    tensors_on_chip: Option<usize>,
+    /// Bytes moved to and from off-chip memory, without weights.
+    off_chip_traffic: Option<u64>,
+    /// The sum of the times of computation, group starts, weight reads and transfers.
+    inference_ps: Option<Time>,
+    inference_seconds: Option<f64>,
+    nodes: u64,
+    seconds: f64,
+    reason: Option<String>,
+    tiers: Vec<TierRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct TierRow<'a> {
+    tier: &'a str,
+    kind: &'static str,
+    capacity: Bytes,
+    peak: Bytes,
+    tensors: usize,
+    traffic: Bytes,
+}
+
+impl<'a> About<'a> {
+    /// Returns the report on one plan.
+    pub(super) fn report(
+        &'a self,
+        algorithm: &'static str,
+        outcome: &Outcome<Tiers>,
+        seconds: f64,
+    ) -> TierReport<'a> {
         let problem = &self.case.problem;
         let bound = finite(problem, outcome);
         let (time, plan) = (outcome.value, outcome.solution.as_ref());
@@ -110,85 +116,156 @@ impl About<'_> {
         let share = |(on, off): (u64, u64)| share(on as f64, on.saturating_add(off) as f64);
         let on_chip = |tier: &&TierId| problem.space(**tier).kind.is_on_chip();
         let inference = time.map(|time| self.inference(time));
-        json!({
-            "placement": name,
-            "claim": outcome.claim,
-            "stop": outcome.stop,
-            // The time of all transfers of placed tensors.
-            "transfer_ps": time,
-            "transfer_seconds": time.map(Time::seconds),
-            "lower_bound_ps": bound.value,
-            "bound_reason": bound.witness.in_words(problem),
-            "arithmetic": Arithmetic::of(&outcome.lower_bound.witness),
-            "gap_percent": time.and_then(|time| gap(time, bound.value)),
-            // The share of on-chip memory in the bytes moved by placed tensors, in percent.
-            "on_chip_percent": moved.and_then(share),
-            "tensors_on_chip": plan.map(|plan| plan.tiers.iter().filter(on_chip).count()),
-            // Bytes moved to and from off-chip memory, without weights.
-            "off_chip_traffic": moved.map(|(_, off)| off),
-            "inference_ps": inference,
-            "inference_seconds": inference.map(Time::seconds),
-            "nodes": outcome.stats.nodes,
-            "seconds": seconds,
-            "reason": if time.is_none() { why_not(problem, outcome.claim) } else { None },
-        })
+        TierReport {
+            head: self.head(),
+            algorithm,
+            claim: outcome.claim,
+            stop: outcome.stop,
+            transfer_ps: time,
+            transfer_seconds: time.map(Time::seconds),
+            lower_bound_ps: bound.value,
+            bound_reason: bound.witness.in_words(problem),
+            arithmetic: Arithmetic::of(&outcome.lower_bound.witness),
+            gap_percent: time.and_then(|time| gap_percent(time.get(), bound.value.get())),
+            on_chip_percent: moved.and_then(share),
+            tensors_on_chip: plan.map(|plan| plan.tiers.iter().filter(on_chip).count()),
+            off_chip_traffic: moved.map(|(_, off)| off),
+            inference_ps: inference,
+            inference_seconds: inference.map(Time::seconds),
+            nodes: outcome.stats.nodes,
+            seconds,
+            reason: if time.is_none() { why_not(problem, outcome.claim) } else { None },
+            tiers: plan.map_or(Vec::new(), |plan| self.tiers(plan)),
+        }
     }
 
-    /// Returns the inference time: the sum of the times of computation, group starts, weight reads and
-    /// transfers.
+    /// Returns the part that all reports share.
+    pub(super) fn head(&self) -> Head<'_> {
+        let Self { graph, machine, case, rule, basis } = self;
+        let TierTimes { compute, overhead, weights } = case.times;
+        let tensors = case.problem.tensors();
+        let bandwidth = |one: BandwidthCheck| Bandwidth {
+            holds: one.holds(),
+            needed: one.needed.map(|needed| u64::try_from(needed).unwrap_or(u64::MAX)),
+            what: one.what,
+            given: one.given,
+        };
+        Head {
+            graph: graph.name(),
+            machine: &machine.name,
+            about: &machine.about,
+            operators: graph.region(Graph::BODY).operators.len(),
+            tensors: tensors.len(),
+            bytes: tensors.iter().map(|one| one.bytes.get()).sum(),
+            fusion: rule.map_or("none", UnitRule::as_str),
+            groups: case.groups,
+            optimised: case.coverage.optimised,
+            relations: case.coverage.relations,
+            coverage: case.coverage.ratio(),
+            addresses: match case.problem.addresses() {
+                Addresses::Counted => "counted",
+                Addresses::Placed => "placed",
+            },
+            compute_ps: compute,
+            overhead_ps: overhead,
+            weights_ps: weights.time,
+            weight_traffic: weights.traffic,
+            bandwidths: machine.bandwidths().into_iter().map(bandwidth).collect(),
+            address_width: machine.address_width(),
+            basis,
+        }
+    }
+
     fn inference(&self, transfers: Time) -> Time {
         let TierTimes { compute, overhead, weights } = self.case.times;
         let parts = [compute, overhead, weights.time, transfers];
         Time::new(parts.iter().fold(0, |sum, part| sum.saturating_add(part.get())))
     }
 
-    fn tiers(&self, plan: &TierPlan) -> Vec<Value> {
+    fn tiers(&self, plan: &TierPlan) -> Vec<TierRow<'_>> {
         let problem = &self.case.problem;
         let (traffic, peaks) = (plan.traffic(problem), plan.peaks(problem));
         let row = |tier: TierId| {
             let space = problem.space(tier);
-            json!({
-                "tier": space.name,
-                "kind": space.kind.as_str(),
-                "capacity": space.capacity,
-                "peak": peaks[tier.index()],
-                "tensors": plan.tiers.iter().filter(|&&one| one == tier).count(),
-                "traffic": traffic[tier.index()],
-            })
+            TierRow {
+                tier: &space.name,
+                kind: space.kind.as_str(),
+                capacity: space.capacity,
+                peak: peaks[tier.index()],
+                tensors: plan.tiers.iter().filter(|&&one| one == tier).count(),
+                traffic: traffic[tier.index()],
+            }
         };
         problem.tiers().map(row).collect()
     }
+}
 
-    /// Returns the bandwidth requirements of the cross-unit fusion paper, eqs. 10 and 11.
-    fn bandwidths(&self) -> Vec<Value> {
-        let row = |one: BandwidthCheck| {
-            let needed = one.needed.map(|needed| u64::try_from(needed).unwrap_or(u64::MAX));
-            json!({ "what": one.what, "needed": needed, "given": one.given, "holds": one.holds() })
-        };
-        self.machine.bandwidths().into_iter().map(row).collect()
-    }
-
-    /// Adds the bandwidths for which a required or a given value is known, and the address width.
-    fn bandwidth_lines(&self, report: &mut Report) {
-        let mut rows = self.bandwidths();
-        rows.retain(|row| !(row["needed"].is_null() && row["given"].is_null()));
-        for row in &mut rows {
-            row["verdict"] = match row["holds"].as_bool() {
-                Some(true) => "sufficient".into(),
-                Some(false) => "too low".into(),
-                None => "unknown".into(),
-            };
+impl Printed for Head<'_> {
+    fn print(&self, text: &mut Text) {
+        text.push(&self.basis.text());
+        let [operators, tensors] = [(self.operators, "operator"), (self.tensors, "tensor")]
+            .map(|(number, noun)| human::count(number, noun));
+        let sum = human::sized(self.bytes, " bytes");
+        text.line("graph", format_args!("{}: {operators}, {tensors} of {sum}", self.graph));
+        let about = if self.about.is_empty() { String::new() } else { format!(": {}", self.about) };
+        text.line("machine", format_args!("{}{about}", self.machine));
+        if self.fusion != "none" {
+            let share = self.coverage.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
+            let [groups, relations] = [(self.groups, "group"), (self.relations, "relation")]
+                .map(|(number, noun)| human::count(number, noun));
+            let covered = format_args!("{} of {relations} optimised ({share})", self.optimised);
+            text.line("fusion", format_args!("{}: {groups}, {covered}", self.fusion));
         }
-        if !rows.is_empty() {
-            report.table(&rows, "bandwidth of = what, required B/s = needed, given B/s = given,  = verdict");
-        }
-        let width = self.machine.address_width();
-        report.push(&format!("\nhigh address width {width} bits (sum over the memories between units)\n"));
     }
 }
 
-fn gap(time: Time, bound: Time) -> Option<f64> {
-    gap_percent(time.get(), bound.get())
+impl Printed for TierReport<'_> {
+    fn print(&self, text: &mut Text) {
+        let head = &self.head;
+        head.print(text);
+        let why = format!("{}{}", self.bound_reason, self.arithmetic.remark());
+        text.line("lower bound", format_args!("{} ({why})", self.lower_bound_ps));
+        let (name, claim) = (self.algorithm, self.claim);
+        let (Some(time), Some(inference)) = (self.transfer_ps, self.inference_ps) else {
+            let why = self.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+            return text.line("placement", format_args!("{name}: {claim}{why}"));
+        };
+        let gap = self.gap_percent.filter(|gap| *gap > 0.0);
+        let gap = gap.map_or(String::new(), |gap| format!(", {} % above the bound", percent(gap)));
+        let claim = head.basis.claim(claim);
+        text.line("placement", format_args!("{name}: {time} of transfers ({claim}{gap})"));
+        let share = self.on_chip_percent.map_or("-".to_owned(), percent);
+        let tensors = human::count(self.tensors_on_chip.unwrap_or_default(), "tensor");
+        text.line("on-chip", format_args!("{share} % of the bytes moved, {tensors}"));
+        let moved = human::sized(self.off_chip_traffic.unwrap_or_default(), " bytes");
+        let weights = sized(head.weight_traffic, " bytes");
+        text.line("off-chip", format_args!("{moved} moved, plus {weights} of weights"));
+        let Head { compute_ps, overhead_ps, weights_ps, .. } = head;
+        let parts = format_args!(
+            "compute {compute_ps}, group starts {overhead_ps}, weights {weights_ps}, transfers {time}"
+        );
+        text.line("inference", format_args!("{inference} without overlap: {parts}"));
+        let row =
+            |one: &TierRow<'_>| cells![one.tier, one.kind, one.capacity, one.peak, one.tensors, one.traffic];
+        let columns = ["tier", "kind", "capacity", "peak", "tensors", "bytes moved"];
+        text.table(&columns, self.tiers.iter().map(row));
+        // Bandwidths of which neither value is known are omitted.
+        let known = head.bandwidths.iter().filter(|one| one.needed.is_some() || one.given.is_some());
+        let row = |one: &Bandwidth| {
+            let verdict = match one.holds {
+                Some(true) => "sufficient",
+                Some(false) => "too low",
+                None => "unknown",
+            };
+            cells![&one.what, one.needed, one.given, verdict]
+        };
+        let rows: Vec<_> = known.map(row).collect();
+        if !rows.is_empty() {
+            text.table(&["bandwidth of", "required B/s", "given B/s", ""], rows);
+        }
+        let width = head.address_width;
+        text.push(&format!("\nhigh address width {width} bits (sum over the memories between units)\n"));
+    }
 }
 
 /// Returns the bound on the time. For an infeasible problem, this is the time with every tensor in its
