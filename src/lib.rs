@@ -174,8 +174,9 @@
 pub use plimsoll_datasets as datasets;
 pub use plimsoll_heuristics as heuristics;
 pub use plimsoll_model as model;
-pub use plimsoll_model::{interrupt, progress, run};
+pub use plimsoll_model::{progress, run};
 pub use plimsoll_solvers as solvers;
+pub use plimsoll_support::interrupt;
 
 pub mod arithmetic;
 pub mod assumptions;

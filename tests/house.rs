@@ -12,8 +12,9 @@ use syn::visit::Visit;
 use syn::{Attribute, Item, UseTree, Visibility};
 
 /// The crates, bottom up: each depends only on crates before it.
-const CRATES: [(&str, &str); 12] = [
+const CRATES: [(&str, &str); 13] = [
     ("plimsoll_proof", "proof"),
+    ("plimsoll_support", "support"),
     ("plimsoll_model", "model"),
     ("plimsoll_datasets", "datasets"),
     ("plimsoll_heuristics", "heuristics"),
@@ -418,6 +419,31 @@ fn drawing() -> String {
         lines.push(String::new());
     }
     lines.join("\n")
+}
+
+/// The ways of a buffer and of a row in ARCHITECTURE.md: their number of stations is limited, and every name
+/// occurs in the file of its station.
+#[test]
+fn the_ways_are_short_and_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    for (way, most) in [("buffer", 8), ("row", 12)] {
+        let (_, rest) = text.split_once(&format!("<!-- the way of a {way}: start -->")).unwrap();
+        let (drawn, _) = rest.split_once("<!-- ").unwrap();
+        let stations: Vec<&str> =
+            drawn.lines().filter(|line| line.trim().starts_with(char::is_numeric)).collect();
+        assert!((1..=most).contains(&stations.len()), "{way}: {} stations", stations.len());
+        for station in stations {
+            let path = station.split_whitespace().find(|word| word.ends_with(".rs")).unwrap();
+            let files = [root.join(path), root.join("experiments/lab/src").join(path)];
+            let code = files.iter().find_map(|file| fs::read_to_string(file).ok());
+            let code = code.unwrap_or_else(|| panic!("no file {path}"));
+            let (names, _) = station.split_once(path).unwrap();
+            for name in names.split('`').skip(1).step_by(2) {
+                assert!(code.contains(name), "{path} does not contain {name}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -25,7 +25,8 @@
 
 use crate::error::{GenerateError, at_least};
 use crate::rows::PlainBuffer;
-use plimsoll_model::{Bytes, Instance, InstanceBuilder, Interval, interrupt};
+use plimsoll_model::{Bytes, Instance, InstanceBuilder, Interval};
+use plimsoll_support::interrupt;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -82,7 +83,7 @@ pub struct AboveLoad {
 
 /// Generates an instance with constant load whose optimum tends to exceed the load. The share of seeds whose
 /// optimum exceeds the load grows with the number of buffers. The same parameters and seed give the same
-/// instance. A [stop request](plimsoll_model::interrupt) ends the generation.
+/// instance. A [stop request](plimsoll_support::interrupt) ends the generation.
 ///
 /// Generation takes O(n k) time for n buffers, k of them live at a step. The proof that the optimum exceeds
 /// the load tracks at most [`ORDERS`] orders at a time. With more than about eight live buffers, the proof

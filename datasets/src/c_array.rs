@@ -4,7 +4,7 @@
 //! have attributes before and after its name. Comments, preprocessor lines and string literals are skipped.
 
 use crate::import::ImportProblem;
-use plimsoll_model::contents::has_suffix;
+use plimsoll_support::contents::has_suffix;
 use std::path::Path;
 
 /// The suffixes of C and C++ source.

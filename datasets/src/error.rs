@@ -39,7 +39,7 @@ pub enum GenerateError {
     /// Sizes that add up to more than the address space, 2^63 - 1 bytes.
     #[error("the sizes add up to more than 2^63 - 1 bytes: choose fewer or smaller buffers")]
     TooManyBytes,
-    /// A [stop request](plimsoll_model::interrupt) ended the generator.
+    /// A [stop request](plimsoll_support::interrupt) ended the generator.
     #[error("interrupted")]
     Interrupted,
     /// A generated instance that is invalid because its sizes exceed the address space.

@@ -7,12 +7,12 @@ use crate::captures::{Capture, CaptureFormat, read_capture, read_xla};
 use crate::dsa::{read_dsa, write_dsa};
 use crate::import::ImportOptions;
 use crate::model_file::read_onnx;
-use plimsoll_model::contents::Contents;
 use plimsoll_model::csv::{ReadOptions, read_instance, read_layout, write_instance, write_layout};
 use plimsoll_model::graph::{Graph, LivenessOptions, read_graph, write_graph};
 use plimsoll_model::{
     Buffer, Bytes, Certificate, Instance, InstanceBuilder, Layout, Lifespan, RegionId, check_layout, load,
 };
+use plimsoll_support::contents::Contents;
 use std::path::Path;
 
 /// Reads an instance and checks the round trip.

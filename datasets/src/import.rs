@@ -1,8 +1,8 @@
 //! Options, results and errors of the importers.
 
 use plimsoll_model::OperatorId;
-use plimsoll_model::contents::ContentsError;
 use plimsoll_model::graph::{FlowError, Graph, GraphError};
+use plimsoll_support::contents::ContentsError;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 use crate::c_array;
 use crate::import::{Import, ImportError, ImportOptions, ImportProblem, Overlap};
 use plimsoll_model::Bytes;
-use plimsoll_model::contents::{Contents, FILE_LIMIT, has_suffix, name_of};
 use plimsoll_model::graph::GraphFileError;
+use plimsoll_support::contents::{Contents, FILE_LIMIT, has_suffix, name_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Built-in suites of instances and graphs, which need no files.
 //!
 //! Their content and order never change. An instance is named after its family and parameters. After a
-//! [stop request](plimsoll_model::interrupt), a suite lacks its last members.
+//! [stop request](plimsoll_support::interrupt), a suite lacks its last members.
 
 use crate::control_cases::ControlCase;
 use crate::graphs::GraphFamily;
@@ -10,8 +10,8 @@ use crate::{
     reversed, thinned, welded, worked_examples,
 };
 use plimsoll_model::graph::Graph;
-use plimsoll_model::interrupt::until_requested;
 use plimsoll_model::{Bytes, Instance};
+use plimsoll_support::interrupt::until_requested;
 use std::collections::BTreeMap;
 
 /// Generates an instance of a family with these parameters.

@@ -7,7 +7,8 @@
 
 use crate::buffer::Buffer;
 use crate::instance_error::InstanceError;
-use crate::units::{BufferId, Bytes, gcd};
+use crate::units::{BufferId, Bytes};
+use plimsoll_support::gcd;
 use std::collections::BTreeMap;
 
 /// The largest distance and the largest alignment of a group, in bytes.

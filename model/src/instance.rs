@@ -7,7 +7,8 @@ use crate::instance_error::InstanceError;
 use crate::lifespan::Lifespan;
 use crate::pairs::Pairs;
 use crate::pinned::{self, Pinned};
-use crate::units::{BufferId, Bytes, Step, gcd};
+use crate::units::{BufferId, Bytes, Step};
+use plimsoll_support::gcd;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 

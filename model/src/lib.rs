@@ -55,8 +55,8 @@
 //! | `fusion` | [`fusion::Fusions`] | [`fusion::FusionProblem`] | groups of operators | cross-group relations |
 //!
 //! # Further reading
-//! - Reading and writing instances: [`csv`], [`contents`] for compressed files, and [`files`] for atomic
-//!   writes.
+//! - Reading and writing instances: [`csv`]. The crate `plimsoll-support` reads compressed files and writes
+//!   files atomically.
 //! - From a model to instances: [`graph`] defines operators, tensors and regions. [`program`] turns a graph
 //!   with branches and loops into a single offset problem, and [`structure`] derives conflicts before an
 //!   order is chosen.
@@ -67,7 +67,6 @@
 //! - Machines, units and patterns, described in TOML and text files: [`timelines::Machine`],
 //!   [`tiers::TierMachine`], [`fusion::Units`], [`fusion::Patterns`].
 
-mod bits;
 mod bound;
 mod budget;
 mod buffer;
@@ -75,11 +74,9 @@ mod ceiling;
 mod certificate;
 mod claim;
 mod conflict;
-pub mod contents;
 pub mod csv;
 mod description;
 pub mod execution;
-pub mod files;
 pub mod fusion;
 pub mod graph;
 mod groups;
@@ -87,7 +84,6 @@ mod guarded;
 mod instance;
 mod instance_error;
 mod instance_problem;
-pub mod interrupt;
 mod joint;
 mod json;
 mod lifespan;
@@ -96,11 +92,9 @@ pub mod offsets;
 pub mod orders;
 mod outcome;
 mod pairs;
-pub mod panics;
 mod parameter;
 mod pinned;
 mod presets;
-pub mod printable;
 mod problem;
 pub mod program;
 pub mod progress;
@@ -119,7 +113,6 @@ mod value;
 mod witness_summary;
 mod words;
 
-pub use bits::{BitMatrix, ones};
 pub use bound::{BoundError, LowerBound, Reason, Witness};
 pub use budget::Budget;
 pub use buffer::Buffer;
@@ -154,8 +147,7 @@ pub use topological::topological;
 pub use tracker::Tracker;
 pub use units::{
     BufferId, Bytes, OperatorId, ParseBytesError, PoolId, RegionId, Step, TensorId, TierId, UnitId,
-    common_grain, gcd, lcm, root,
 };
 pub use value::{Relations, Value, gap_percent};
 pub use witness_summary::WitnessSummary;
-pub use words::{hexadecimal, json_error};
+pub use words::json_error;

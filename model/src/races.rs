@@ -3,13 +3,13 @@
 //! The check is independent of [`structure`](crate::structure): it uses no transitive closure, no instance
 //! and no separations. An *allocation* is a storage or the scratch of an operator.
 
-use crate::bits::BitMatrix;
 use crate::budget::Budget;
 use crate::claim::Stop;
 use crate::offsets::Piece;
 use crate::orders::OrderProblem;
 use crate::units::{Bytes, OperatorId};
 use crate::words::byte_count;
+use plimsoll_support::BitMatrix;
 use std::collections::HashMap;
 use std::fmt;
 

@@ -9,12 +9,12 @@ use crate::bound::BoundError;
 use crate::budget::Budget;
 use crate::claim::Claim;
 use crate::outcome::Outcome;
-use crate::panics::panic_message;
 use crate::problem::Problem;
 use crate::progress::Reporting;
 use crate::solver::{Entry, Observer, Setup, SolveError};
 use crate::units::Bytes;
 use crate::value::Value;
+use plimsoll_support::panics::panic_message;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -39,10 +39,10 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Creates a budget with these limits. Its clock starts now. A [stop request](crate::interrupt) also
+    /// Creates a budget with these limits. Its clock starts now. A [stop request](plimsoll_support::interrupt) also
     /// stops the run.
     pub fn budget(&self) -> Budget {
-        let mut budget = Budget::unlimited().with_cancel(crate::interrupt::flag());
+        let mut budget = Budget::unlimited().with_cancel(plimsoll_support::interrupt::flag());
         if let Some(time) = self.time {
             budget = budget.with_time_limit(time);
         }

@@ -1,15 +1,6 @@
-//! Hexadecimal text for bytes, numbers of bytes, and descriptions of JSON errors in plain words.
+//! Numbers of bytes, and descriptions of JSON errors in plain words.
 
 use crate::units::Bytes;
-use std::fmt::Write as _;
-
-/// Formats bytes as hexadecimal text, two digits per byte.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
 
 /// Formats a number of bytes with its unit: `1 byte`, `2 bytes`.
 pub fn byte_count(bytes: Bytes) -> String {

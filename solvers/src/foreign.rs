@@ -6,8 +6,8 @@
 //! continues without an answer and abandons the thread. An abandoned thread ends when the call returns, or
 //! with the process.
 
-use plimsoll_model::panics::panic_message;
 use plimsoll_model::{Budget, Stop};
+use plimsoll_support::panics::panic_message;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};

@@ -9,7 +9,8 @@
 //! `streams=K` and `reachable`.
 
 use crate::network::{INFINITE, Network};
-use plimsoll_model::{BitMatrix, Budget, ConflictGraph, Instance, ones};
+use plimsoll_model::{Budget, ConflictGraph, Instance};
+use plimsoll_support::{BitMatrix, ones};
 
 /// The maximum number of buffers of an instance that is tested for a partial order.
 pub(crate) const POSET_BUFFERS: usize = 4_000;

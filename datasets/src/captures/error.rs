@@ -1,7 +1,7 @@
 //! Errors of the readers of captured plans.
 
-use plimsoll_model::contents::ContentsError;
 use plimsoll_model::{InstanceError, json_error};
+use plimsoll_support::contents::ContentsError;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -3,7 +3,7 @@
 use super::capture::Capture;
 use super::error::{CaptureError, CaptureProblem};
 use super::{document, idealloc, iree, torch, xla};
-use plimsoll_model::contents::{Contents, ContentsError, is_packed};
+use plimsoll_support::contents::{Contents, ContentsError, is_packed};
 use std::path::{Path, PathBuf};
 
 /// The maximum size in bytes of a captured file.

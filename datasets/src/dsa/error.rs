@@ -1,7 +1,7 @@
 //! Errors in files of the structured schema.
 
-use plimsoll_model::contents::ContentsError;
 use plimsoll_model::{Bytes, InstanceError, json_error};
+use plimsoll_support::contents::ContentsError;
 use std::io;
 use std::path::PathBuf;
 

@@ -3,8 +3,8 @@
 use super::document::{Demand, Document, OWN, Pin, Pool, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
 use super::node::{Node, sorted};
-use plimsoll_model::contents::{Contents, FILE_LIMIT};
 use plimsoll_model::{Bytes, Interval, Lifespan};
+use plimsoll_support::contents::{Contents, FILE_LIMIT};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

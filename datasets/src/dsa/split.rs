@@ -3,7 +3,8 @@
 use super::document::{Demand, Document, Pin, Pool};
 use super::error::{DsaError, DsaErrorKind};
 use super::read::union;
-use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Interval, Layout, Lifespan, lcm, root};
+use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Interval, Layout, Lifespan};
+use plimsoll_support::{lcm, root};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// A problem split by pool.

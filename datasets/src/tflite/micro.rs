@@ -23,7 +23,8 @@ use super::stated::{Fixed, fixed};
 use crate::import::{ImportProblem, Scratch};
 use crate::operators::is_listed;
 use plimsoll_model::graph::AliasKind;
-use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan, root};
+use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};
+use plimsoll_support::root;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -12,8 +12,8 @@ use crate::{output, progress};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use plimsoll::interrupt;
-use plimsoll::model::printable::printable;
 use plimsoll_lab::external::{quote, reaper};
+use plimsoll_support::printable::printable;
 use std::path::Path;
 
 /// The output of `plimsoll` without arguments. Its four command lines can be run as printed, in this order.

@@ -1,6 +1,6 @@
 //! SHA-256 of byte slices and of data as it is written.
 
-use plimsoll::model::hexadecimal;
+use plimsoll_support::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 

@@ -1,8 +1,8 @@
 //! Input files, where `-` stands for standard input.
 
 use clap::builder::{PathBufValueParser, StringValueParser, TypedValueParser};
-use plimsoll::model::contents::{Contents, ContentsError, FILE_LIMIT};
 use plimsoll_lab::external::quote;
+use plimsoll_support::contents::{Contents, ContentsError, FILE_LIMIT};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read as _};

@@ -17,7 +17,7 @@ mod progress;
 mod report;
 mod signals;
 
-use plimsoll_model::panics::{panic_message, record_panics};
+use plimsoll_support::panics::{panic_message, record_panics};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -80,7 +80,7 @@ fn answer(arguments: &[String]) -> Result<(), String> {
         return Ok(());
     }
     let write = |file: &mut dyn std::io::Write| file.write_all(table.text(&layout).as_bytes());
-    plimsoll::model::files::write_atomically(Path::new(output), write)
+    plimsoll_support::files::write_atomically(Path::new(output), write)
         .map_err(|error| format!("Writing file {output} failed: {error}."))
 }
 

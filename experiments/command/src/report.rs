@@ -4,11 +4,11 @@ use crate::failure::Failure;
 use crate::output;
 use plimsoll::assumptions::Assumption;
 use plimsoll::model::csv::Rows;
-use plimsoll::model::printable::printable_line;
 use plimsoll::model::timelines::Time;
 use plimsoll::model::{BufferId, Bytes, Instance, RegionId};
 use plimsoll_lab::report::table::{Align, Table, wrapped};
 use plimsoll_lab::report::{human, percent};
+use plimsoll_support::printable::printable_line;
 use serde::{Serialize, Serializer};
 use std::fmt::{Display, Write as _};
 

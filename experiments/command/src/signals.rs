@@ -1,11 +1,11 @@
 //! Handling of SIGINT (Ctrl-C) and SIGTERM.
 //!
-//! Under [`First::KeepsAnswers`], the first signal sets the [flag](plimsoll::model::interrupt) that every
+//! Under [`First::KeepsAnswers`], the first signal sets the [flag](plimsoll_support::interrupt) that every
 //! run checks. Any other signal ends the process immediately, with exit code 128 plus the number of the
 //! signal, unless it arrives very soon after the first.
 
 #[cfg(unix)]
-use plimsoll::model::interrupt;
+use plimsoll_support::interrupt;
 use std::io;
 
 /// The effect of the first signal.
@@ -41,7 +41,7 @@ pub fn listen(first: First) -> io::Result<()> {
                 }
                 Some(since) if since.elapsed() < SAME => {}
                 _ => {
-                    plimsoll_model::files::remove_unfinished();
+                    plimsoll_support::files::remove_unfinished();
                     eprintln!("plimsoll: interrupted");
                     signal_hook::low_level::exit(128 + signal);
                 }

@@ -9,13 +9,14 @@ use plimsoll_datasets::{
     embedded_suite, graph_suite, import_file, is_model, large_suite, networks_suite, packings_suite,
     recombined_suite, scaling_suite,
 };
-use plimsoll_model::contents::{Contents, FILE_LIMIT, has_suffix, name_of};
 use plimsoll_model::csv::{
     CsvError, Endpoints, Pins, ReadOptions, content_hash, instance_name, read_instance_file_noted,
     write_instance,
 };
 use plimsoll_model::graph::{Graph, write_graph};
-use plimsoll_model::{Instance, hexadecimal, json_from_slice};
+use plimsoll_model::{Instance, json_from_slice};
+use plimsoll_support::contents::{Contents, FILE_LIMIT, has_suffix, name_of};
+use plimsoll_support::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::io;

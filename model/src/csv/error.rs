@@ -1,9 +1,9 @@
 //! Errors in CSV files, with file, line, column and value.
 
-use crate::contents::ContentsError;
 use crate::instance_error::InstanceError;
 use crate::lifespan::LifespanError;
 use crate::units::{Bytes, ParseBytesError};
+use plimsoll_support::contents::ContentsError;
 use std::fmt;
 
 /// An error in a CSV file and its position.

@@ -3,7 +3,7 @@
 use crate::instance::Instance;
 use crate::offsets::Layout;
 use crate::units::{BufferId, Bytes};
-use crate::words::hexadecimal;
+use plimsoll_support::hexadecimal;
 use serde::{Serialize, Serializer, ser::SerializeSeq as _};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;

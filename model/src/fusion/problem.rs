@@ -4,7 +4,8 @@
 use super::groups::{Coverage, Fusion, FusionError, relations};
 use super::patterns::{Pattern, Patterns};
 use crate::graph::Graph;
-use crate::units::{OperatorId, RegionId, UnitId, root};
+use crate::units::{OperatorId, RegionId, UnitId};
+use plimsoll_support::root;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 

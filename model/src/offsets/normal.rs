@@ -28,7 +28,8 @@
 use crate::groups::{RigidGroup, RigidGroups};
 use crate::instance::{Buffer, Instance};
 use crate::lifespan::{Interval, Lifespan};
-use crate::units::{BufferId, Bytes, Step, common_grain};
+use crate::units::{BufferId, Bytes, Step};
+use plimsoll_support::common_grain;
 
 /// Maximum number of pairs of a gap and a buffer that are examined.
 const LOOKUPS: u64 = 1_000_000;

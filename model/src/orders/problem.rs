@@ -5,7 +5,8 @@ use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::instance_error::InstanceError;
 use crate::lifespan::Lifespan;
 use crate::topological::topological;
-use crate::units::{Bytes, OperatorId, gcd};
+use crate::units::{Bytes, OperatorId};
+use plimsoll_support::gcd;
 use std::borrow::Cow;
 use std::collections::HashSet;
 

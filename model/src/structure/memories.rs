@@ -1,8 +1,8 @@
 //! The allocations of a region, and the precedences of its operators.
 
-use crate::bits::BitMatrix;
 use crate::orders::{Order, OrderProblem};
 use crate::units::OperatorId;
+use plimsoll_support::BitMatrix;
 
 /// A storage or the scratch of an operator. Two such allocations may conflict.
 #[derive(Clone, Debug)]

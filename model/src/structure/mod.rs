@@ -45,7 +45,6 @@ mod streams;
 pub use memories::Structure;
 pub use relation::{Conflicts, Relation};
 
-use crate::bits::BitMatrix;
 use crate::budget::Budget;
 use crate::graph::{Graph, Member, Storages};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
@@ -53,6 +52,7 @@ use crate::lifespan::Lifespan;
 use crate::orders::{Order, OrderError, OrderProblem};
 use crate::units::{Bytes, OperatorId};
 use memories::Memory;
+use plimsoll_support::BitMatrix;
 
 /// The maximum number of operators, and of allocations, for which relations are computed. A bit matrix of
 /// this size occupies 50 MB.

@@ -2,9 +2,9 @@
 
 use super::memories::{Memory, Structure};
 use super::relation::Conflicts;
-use crate::bits::BitMatrix;
 use crate::budget::Budget;
 use crate::units::OperatorId;
+use plimsoll_support::BitMatrix;
 
 /// A graph whose nodes are the operators, followed by the allocations held from the start.
 struct Nodes {

@@ -1,7 +1,7 @@
 //! The relations by name, and sets of conflicting pairs.
 
-use crate::bits::BitMatrix;
 use crate::budget::Budget;
+use plimsoll_support::BitMatrix;
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,8 +1,8 @@
 //! The assignment of operators to streams.
 
-use crate::bits::BitMatrix;
 use crate::orders::Order;
 use crate::units::OperatorId;
+use plimsoll_support::BitMatrix;
 
 /// For each operator, returns the next operator in the same stream, if any. O(n s) for n operators and s
 /// streams.

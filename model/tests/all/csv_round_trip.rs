@@ -4,8 +4,8 @@
 use plimsoll_model::csv::{
     Endpoints, ReadOptions, read_instance, read_instance_file, read_layout, write_instance, write_layout,
 };
-use plimsoll_model::files::write_atomically;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};
+use plimsoll_support::files::write_atomically;
 use proptest::prelude::*;
 use std::io::ErrorKind;
 

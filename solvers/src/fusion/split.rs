@@ -14,7 +14,8 @@
 //! the dual bounds of the parts that remain show that it cannot exceed the best option.
 
 use plimsoll_model::fusion::{FusionProblem, MULTIPLIER_UNIT, Match};
-use plimsoll_model::{Budget, Stop, root};
+use plimsoll_model::{Budget, Stop};
+use plimsoll_support::root;
 use std::collections::HashMap;
 use std::rc::Rc;
 

@@ -27,8 +27,9 @@ use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, v
 use plimsoll_model::orders::{Order, around_bound, check_order};
 use plimsoll_model::{
     Budget, Bytes, Joint, JointProblem, LowerBound, Observer, OperatorId, Outcome, Setup, SolveError, Solver,
-    Stop, Witness, gcd,
+    Stop, Witness,
 };
+use plimsoll_support::gcd;
 
 /// The name in the registry and in witnesses.
 const NAME: &str = "ilp";

@@ -18,9 +18,10 @@ use crate::clique::heaviest_clique;
 use crate::clique_in_time::heaviest_in_time;
 use crate::poset::{POSET_BUFFERS, Poset};
 use plimsoll_model::{
-    Budget, BufferId, Bytes, ConflictGraph, Instance, LowerBound, Step, Witness, gcd, live_at, simple_bound,
+    Budget, BufferId, Bytes, ConflictGraph, Instance, LowerBound, Step, Witness, live_at, simple_bound,
     stack_height,
 };
+use plimsoll_support::gcd;
 use std::collections::BTreeMap;
 
 /// With this many buffers or more, only the clique search over time runs, and conflicts are not counted.

@@ -35,8 +35,9 @@ use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
 use plimsoll_model::{
     Budget, BufferId, Bytes, ConflictGraph, Instance, LowerBound, Observer, Outcome, PoolId, PoolPlan, Setup,
-    SharedObjects, SolveError, Solver, Stop, Tracker, Witness, gcd, load, sections,
+    SharedObjects, SolveError, Solver, Stop, Tracker, Witness, load, sections,
 };
+use plimsoll_support::gcd;
 use std::time::Instant;
 
 /// Maximum number of buffers. Instances with more are rejected before their variables are counted, because

@@ -14,7 +14,8 @@ use super::cover::{Cover, Covered};
 use crate::highs::{End, Limits, Scale, believed_relative, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
-use plimsoll_model::{Budget, Setup, SolveError, Stop, gcd};
+use plimsoll_model::{Budget, Setup, SolveError, Stop};
+use plimsoll_support::gcd;
 
 const NAME: &str = "ilp";
 

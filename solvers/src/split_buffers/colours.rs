@@ -14,7 +14,8 @@
 //! buffer is aligned.
 
 use super::stable::{Effort, heaviest};
-use plimsoll_model::{BitMatrix, Budget, ones};
+use plimsoll_model::Budget;
+use plimsoll_support::{BitMatrix, ones};
 
 /// Maximum number of buffers. For n buffers, the inverse of the basis takes 8 n^2 bytes.
 pub(crate) const COLOUR_BUFFERS: usize = 1_200;

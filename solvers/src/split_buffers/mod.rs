@@ -30,8 +30,9 @@ use colours::{COLOUR_BUFFERS, Colouring, colour};
 use plimsoll_heuristics::offsets::{IteratedSearch, descending_split, laid_end_to_end, unsplit};
 use plimsoll_model::{
     Budget, Bytes, Instance, LowerBound, Observer, Outcome, Piece, Setup, Silent, SolveError, Solver,
-    SplitBuffers, SplitLayout, Stop, Tracker, Witness, lcm,
+    SplitBuffers, SplitLayout, Stop, Tracker, Witness,
 };
+use plimsoll_support::lcm;
 use reduce::Reduced;
 use std::collections::BTreeMap;
 

@@ -11,7 +11,8 @@
 //! end at or below the larger of the bound and the highest address that the core uses.
 
 use crate::poset::merged;
-use plimsoll_model::{BitMatrix, Budget, BufferId, ConflictGraph, Instance};
+use plimsoll_model::{Budget, BufferId, ConflictGraph, Instance};
+use plimsoll_support::BitMatrix;
 
 /// Maximum number of buffers in a core whose buffers are compared pairwise.
 const COMPARED: usize = 2_500;

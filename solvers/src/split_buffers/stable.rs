@@ -6,7 +6,8 @@
 //! the path is itself stable. If the path contains a conflicting pair, the search branches on one vertex of
 //! the path, which is either in the set or not.
 
-use plimsoll_model::{BitMatrix, Budget, ones};
+use plimsoll_model::Budget;
+use plimsoll_support::{BitMatrix, ones};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stable {

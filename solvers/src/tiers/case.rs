@@ -8,8 +8,8 @@
 //! free, so the rule is applied until nothing changes.
 
 use plimsoll_model::TierId;
-use plimsoll_model::gcd;
 use plimsoll_model::tiers::{Addresses, TierProblem};
+use plimsoll_support::gcd;
 
 /// Maximum number of parts into which a capacity is divided; see
 /// [`dual_bound`](plimsoll_model::tiers::dual_bound).

@@ -29,7 +29,8 @@ use crate::highs::{End, Limits, Scale, believed, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
 use plimsoll_model::timelines::{Time, TimeWitness, TimelineProblem, Timelines, fitting_bound};
-use plimsoll_model::{Budget, LowerBound, Observer, Outcome, Setup, SolveError, Solver, Stats, Stop, gcd};
+use plimsoll_model::{Budget, LowerBound, Observer, Outcome, Setup, SolveError, Solver, Stats, Stop};
+use plimsoll_support::gcd;
 
 const NAME: &str = "ilp";
 

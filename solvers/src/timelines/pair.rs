@@ -12,7 +12,8 @@
 //! units is indeed infeasible.
 
 use super::node::Case;
-use plimsoll_model::{Budget, gcd};
+use plimsoll_model::Budget;
+use plimsoll_support::gcd;
 
 /// A bitset of the feasible values for the work of channel 0 up to an operator, in units.
 #[derive(Clone, Debug, Default)]

@@ -15,14 +15,14 @@ use crate::output;
 use crate::report::{self, Cell, Printed, Text, bytes, cells, noted, sized};
 use clap::Args;
 use plimsoll::datasets::captures::{Capture, CaptureProblem, capture_format, read_captures};
-use plimsoll::model::contents::has_suffix;
 use plimsoll::model::csv::{
     CsvErrorKind, Given, Pins, ReadOptions, file_name, read_instance_file, write_instance, write_layout,
 };
-use plimsoll::model::printable::is_hidden;
 use plimsoll::model::{Bytes, Instance, Layout, Offsets, load};
 use plimsoll_lab::report::{gap_percent, percent};
 use plimsoll_lab::suite::without_exported;
+use plimsoll_support::contents::has_suffix;
+use plimsoll_support::printable::is_hidden;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -10,10 +10,10 @@ use crate::output;
 use crate::report::size;
 use clap::Args;
 use plimsoll::datasets::dsa::{Document, DsaError, Split, read_dsa_file, write_allocations, write_dsa};
-use plimsoll::model::contents::{has_suffix, name_of};
 use plimsoll::model::csv::{Pins, file_name, read_layout_file, write_instance};
 use plimsoll::model::{Bytes, Instance, Layout, check_layout, load};
 use plimsoll_lab::report::human;
+use plimsoll_support::contents::{has_suffix, name_of};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,8 @@
 //! A layout as a C99 header: macros for sizes and offsets, and arrays.
 
-use plimsoll::model::printable::is_hidden;
-use plimsoll::model::{Bytes, Instance, Layout, lcm};
+use plimsoll::model::{Bytes, Instance, Layout};
+use plimsoll_support::lcm;
+use plimsoll_support::printable::is_hidden;
 use std::collections::HashSet;
 use std::io::{self, Write};
 

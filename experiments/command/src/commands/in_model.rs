@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use plimsoll::datasets::captures::Capture;
 use plimsoll::datasets::{ModelFile, ModelFormat};
-use plimsoll::model::contents::has_suffix;
+use plimsoll_support::contents::has_suffix;
 use std::path::Path;
 
 /// Returns the offline plan for tflite-micro in a file, with the lifespans of the runtime; `None` if the file

@@ -10,7 +10,6 @@ use crate::output;
 use clap::{Args, Subcommand};
 use plimsoll::datasets::{ImportOptions, import_file};
 use plimsoll::model::Bytes;
-use plimsoll::model::contents::{has_suffix, name_of};
 use plimsoll::model::graph::Graph;
 use plimsoll::model::timelines::{Machine, PRESETS};
 use plimsoll::run::Limits;
@@ -19,6 +18,7 @@ use plimsoll_hardware::{
     Record, Settings, about, chain, compare, conclude, take_samples,
 };
 use plimsoll_lab::external::quote;
+use plimsoll_support::contents::{has_suffix, name_of};
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};

@@ -26,8 +26,13 @@ fn algorithms_missing_from_the_build_are_neither_listed_nor_run() {
             run.refuses(&[&reason, library.feature]);
             scratch.plimsoll(&["bench", "tiny.8.csv", "--algorithms", solver]).refuses(&[&reason]);
         }
-        let plain = format!("{}:plain", library.feature);
-        assert_eq!(list.contains(&plain), is_present, "{plain}");
+        let changed = format!("{}:-bridges", library.feature);
+        let run = scratch.plimsoll(&["solve", "tiny.8.csv", "--algorithm", &changed]);
+        if is_present {
+            run.exits(0);
+        } else {
+            run.refuses(&[library.name, library.feature]);
+        }
     }
 }
 

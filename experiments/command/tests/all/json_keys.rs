@@ -60,7 +60,7 @@ fn every_key_is_documented() {
     scratch.plimsoll(&["generate", "squeezenet", "-o", "net.json"]).exits(0);
     let all: [(&[&str], &str); 29] = [
         (&["`solve`"], "solve free.12.csv --proof a.proof --certificate a.json --output a.csv --with-layout"),
-        (&["`solve`"], "solve net.json --algorithm best-fit-size --capacity 9"),
+        (&["`solve`"], "solve net.json --algorithm greedy-by-size --capacity 9"),
         (&["`verify`", "`compare`"], "verify free.12.csv a.csv --proof a.proof --certificate a.json"),
         (&["`verify`", "`compare`"], "verify plan.csv --best"),
         (&["`compare`"], "compare plan.csv"),
@@ -70,7 +70,7 @@ fn every_key_is_documented() {
         (&["`order`"], "order deep.json --output deep.csv --proof deep.proof"),
         (&["Common keys"], "order deep.json --compare --node-limit 10"),
         (&["`verify`"], "verify deep.json deep.csv --proof deep.proof"),
-        (&["`plan`"], "plan net.json --order as-in-file --algorithm best-fit-size"),
+        (&["`plan`"], "plan net.json --order as-in-file --algorithm greedy-by-size"),
         (&["`plan`"], "plan net.json --order greedy --capacity 9 --node-limit 10"),
         (&["`plan`"], "plan deep.json --capacity 30 --node-limit 10"),
         (&["`plan`"], "plan deep.json --capacity 82 --with-layout"),

@@ -3,7 +3,7 @@
 use super::{AnalysisError, Sheet};
 use crate::experiment::Manifest;
 use crate::row::{CsvFile, ROWS, Row, RowError, TRACE};
-use plimsoll_model::contents::has_suffix;
+use plimsoll_support::contents::has_suffix;
 use std::path::{Path, PathBuf};
 
 /// A record: a folder of CSV files, or a single file.

@@ -6,7 +6,8 @@ use crate::row::{Extras, Recorder, Row, Status, Unit};
 use plimsoll::Registry;
 use plimsoll::posed::{Posed, Subject, Visitor, visit};
 use plimsoll::run::Limits;
-use plimsoll_model::{Bytes, Entry, Setup, Value, interrupt};
+use plimsoll_model::{Bytes, Entry, Setup, Value};
+use plimsoll_support::interrupt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 

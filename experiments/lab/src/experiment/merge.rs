@@ -5,7 +5,7 @@ use super::manifest::{Manifest, Shard};
 use super::readme::explain;
 use super::store::{check_own, lock, write_in_order};
 use crate::row::{Columns, CsvFile, Failures, LAYOUTS, ROWS, Row, Status, failures, layout_of, leads_out};
-use plimsoll_model::hexadecimal;
+use plimsoll_support::hexadecimal;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;

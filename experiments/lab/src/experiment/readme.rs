@@ -5,7 +5,7 @@ use super::ExperimentError;
 use super::manifest::{InputRecord, MANIFEST, Manifest};
 use crate::row::{ROWS, TRACE};
 use crate::suite::{CORPORA, SUITES};
-use plimsoll_model::files::write_durably;
+use plimsoll_support::files::write_durably;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;

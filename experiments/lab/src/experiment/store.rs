@@ -5,7 +5,7 @@ use super::readme::explain;
 use super::{Experiment, ExperimentError};
 use crate::machine::{Machine, timestamp};
 use crate::row::{Columns, CsvFile, LAYOUTS, ROWS, Row, TRACE, settle, write_trace};
-use plimsoll_model::files::{remove_leftovers, write_durably};
+use plimsoll_support::files::{remove_leftovers, write_durably};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 //! Every picture is 640 pixels wide, so that its text is also legible on a phone. On a dark page, elements
 //! with a class change their colours. Other coloured areas keep their colours, and the text on them is black.
 
-use plimsoll_model::printable::is_hidden;
+use plimsoll_support::printable::is_hidden;
 use std::fmt::Write as _;
 
 /// Width of every picture, in pixels.

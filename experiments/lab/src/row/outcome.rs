@@ -3,8 +3,8 @@
 use super::{Measured, Row, Status, Unit};
 use crate::machine::timestamp;
 use plimsoll::posed::{Answer, Fault, Posed, Unanswered};
-use plimsoll_model::files::write_atomically;
 use plimsoll_model::{Problem, Value};
+use plimsoll_support::files::write_atomically;
 use std::collections::BTreeMap;
 use std::path::Path;
 

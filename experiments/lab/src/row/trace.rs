@@ -7,8 +7,8 @@
 
 use super::{Happening, Row, TRACE, Unit};
 use crate::machine::MemoryMeter;
-use plimsoll_model::files::write_durably;
 use plimsoll_model::{Bound, Observer, Problem, Value};
+use plimsoll_support::files::write_durably;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;

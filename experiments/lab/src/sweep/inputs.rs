@@ -10,7 +10,7 @@ use plimsoll::posed::{Subject, SubjectKind};
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
 use plimsoll_datasets::{FAMILIES, Family, GenerateError, Generated, ImportOptions, import_file};
 use plimsoll_model::csv::Endpoints;
-use plimsoll_model::interrupt::until_requested;
+use plimsoll_support::interrupt::until_requested;
 use std::path::{Path, PathBuf};
 
 /// The position of an entry in the sweep file, used in messages.

@@ -7,7 +7,7 @@ use crate::experiment::{Experiment, ExperimentError, Input, Run, Task};
 use crate::external::VersionCommands;
 use crate::row::{Columns, Extras, metrics};
 use plimsoll::posed::{SubjectKind, is_on_instances, takes};
-use plimsoll_model::interrupt;
+use plimsoll_support::interrupt;
 use std::path::Path;
 
 /// Maximum number of runs of a sweep, which bounds the memory for the list of runs.

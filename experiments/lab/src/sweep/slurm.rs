@@ -3,7 +3,7 @@
 
 use crate::experiment::{ARRAY_SCRIPT, Experiment, ExperimentError, Manifest, Shard, check_own};
 use crate::external::{External, quote};
-use plimsoll_model::files::write_atomically;
+use plimsoll_support::files::write_atomically;
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};

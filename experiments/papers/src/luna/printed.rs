@@ -1,7 +1,7 @@
 //! Tables 1 and 2 of the LUNA paper, checked for consistency.
 
 use minijinja::{Value, context};
-use plimsoll_model::gcd;
+use plimsoll_support::gcd;
 use serde::{Deserialize, Serialize};
 
 /// The three strategies, in the order of the columns of tables 1 and 2.

@@ -1,9 +1,8 @@
 //! Splits an instance into connected components and omits dominated buffers.
 
 use crate::cover::cover;
-use plimsoll_model::{
-    Budget, BufferId, Bytes, ConflictGraph, Instance, RigidGroup, Section, gcd, root, sections,
-};
+use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, RigidGroup, Section, sections};
+use plimsoll_support::{gcd, root};
 
 /// A rigid group of a part: each member lies at the base of the group plus its distance. The base is at least
 /// the residue and differs from it by a multiple of the alignment. All numbers are in units.

@@ -13,7 +13,8 @@
 //! multiple of an additional variable, which requires linear arithmetic.
 
 use crate::offsets::formulation::{Domain, Part, bridges};
-use plimsoll_model::{Budget, gcd};
+use plimsoll_model::Budget;
+use plimsoll_support::gcd;
 use z3::Solver;
 use z3::ast::{Bool, Int};
 

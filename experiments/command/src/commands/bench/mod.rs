@@ -16,7 +16,6 @@ pub use args::BenchArgs;
 use experiment::Selection;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::interrupt;
-use plimsoll::model::printable::{printable, printable_line};
 use plimsoll::model::{Offsets, Problem};
 use plimsoll::posed::{Posed, Subject};
 use plimsoll_lab::analysis::Folder;
@@ -34,6 +33,7 @@ use plimsoll_lab::row::{Row, Status, failures, lines, settle};
 use plimsoll_lab::suite::{
     CORPORA, Case, Origin, Reading, SUITES, Suite, SuiteError, cases, corpora, fits_any,
 };
+use plimsoll_support::printable::{printable, printable_line};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;

@@ -10,9 +10,9 @@ use crate::failure::{Failure, NOTHING_FOUND};
 use crate::output;
 use crate::report::{Printed, Text, WithLayout, bytes};
 use plimsoll::datasets::{Import, ImportOptions, ModelFile, ModelFormat, read_model};
-use plimsoll::model::contents::{Contents, has_suffix};
 use plimsoll::model::csv::Rows;
 use plimsoll::model::{Bytes, Instance, Layout};
+use plimsoll_support::contents::{Contents, has_suffix};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

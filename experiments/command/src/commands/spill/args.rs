@@ -3,8 +3,8 @@ use crate::failure::Failure;
 use crate::format;
 use crate::input::input_file;
 use clap::Args;
-use plimsoll::model::contents::{has_suffix, name_of};
 use plimsoll::model::graph::LivenessOptions;
+use plimsoll_support::contents::{has_suffix, name_of};
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]

@@ -1,7 +1,8 @@
 //! Converts an instance to buffers that cover sets of sections, with sizes in units of the grain.
 
 use crate::offsets::search::peaks::Peaks;
-use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, common_grain, gcd, sections_within};
+use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, sections_within};
+use plimsoll_support::{common_grain, gcd};
 use std::collections::{BTreeSet, HashMap};
 
 /// Maximum number of pairs of a buffer and a section that it covers. Larger instances are not searched.

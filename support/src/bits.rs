@@ -16,7 +16,7 @@ impl BitMatrix {
     }
 
     /// Creates a square matrix in which exactly the bits of the diagonal are clear.
-    pub(crate) fn full(size: usize) -> Self {
+    pub fn full(size: usize) -> Self {
         let mut matrix = Self::new(size, size);
         for row in 0..size {
             let words = &mut matrix.words[row * matrix.width..(row + 1) * matrix.width];
@@ -30,7 +30,7 @@ impl BitMatrix {
     }
 
     /// Returns the number of rows.
-    pub(crate) fn rows(&self) -> usize {
+    pub fn rows(&self) -> usize {
         self.rows
     }
 
@@ -48,7 +48,7 @@ impl BitMatrix {
     /// # Panics
     /// If the row does not exist. A column that does not exist is not always detected.
     #[inline]
-    pub(crate) fn clear(&mut self, row: usize, column: usize) {
+    pub fn clear(&mut self, row: usize, column: usize) {
         self.words[row * self.width + column / 64] &= !(1 << (column % 64));
     }
 
@@ -74,7 +74,7 @@ impl BitMatrix {
     ///
     /// # Panics
     /// If a row does not exist.
-    pub(crate) fn join(&mut self, to: usize, from: usize) {
+    pub fn join(&mut self, to: usize, from: usize) {
         for at in 0..self.width {
             let word = self.words[from * self.width + at];
             self.words[to * self.width + at] |= word;
@@ -85,7 +85,7 @@ impl BitMatrix {
     ///
     /// # Panics
     /// If the matrices differ in the number of rows or in the number of words per row.
-    pub(crate) fn subtract(&mut self, other: &Self) {
+    pub fn subtract(&mut self, other: &Self) {
         assert_eq!((self.rows, self.width), (other.rows, other.width), "matrices of equal size");
         self.words.iter_mut().zip(&other.words).for_each(|(word, taken)| *word &= !taken);
     }
@@ -102,7 +102,7 @@ impl BitMatrix {
     ///
     /// # Panics
     /// If the row does not exist.
-    pub(crate) fn count(&self, row: usize) -> u64 {
+    pub fn count(&self, row: usize) -> u64 {
         self.row(row).iter().map(|word| u64::from(word.count_ones())).sum()
     }
 }

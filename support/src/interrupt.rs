@@ -1,9 +1,8 @@
 //! Process-wide stop requests, implemented as a flag that every run polls.
 //!
-//! [`Limits::budget`](crate::run::Limits::budget) passes the flag to every run. When the flag is set, an
-//! algorithm ends as at a time limit: it returns its best answer and bound so far, with
-//! [`Stop::Interrupted`](crate::Stop::Interrupted). Loops over runs start no further run. The command-line
-//! program `plimsoll` sets the flag on Ctrl-C and SIGTERM.
+//! Every budget of a run polls the flag. When the flag is set, an algorithm ends as at a time limit: it
+//! returns its best answer and bound so far, and its termination reason is the interrupt. Loops over runs
+//! start no further run. The command-line program `plimsoll` sets the flag on Ctrl-C and SIGTERM.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -11,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Returns the flag that a request sets.
-pub(crate) fn flag() -> Arc<AtomicBool> {
+pub fn flag() -> Arc<AtomicBool> {
     Arc::clone(&REQUESTED)
 }
 

@@ -1,0 +1,13 @@
+//! What any program needs, and what knows nothing of memory: atomic writes, compressed files, stop requests,
+//! messages of panics, text that is safe to show, bit sets, and functions on whole numbers.
+
+mod bits;
+pub mod contents;
+pub mod files;
+pub mod interrupt;
+mod numbers;
+pub mod panics;
+pub mod printable;
+
+pub use bits::{BitMatrix, ones};
+pub use numbers::{common_grain, gcd, hexadecimal, lcm, root};
