@@ -1,7 +1,9 @@
 //! Tests the pages of `view`: the answers that they contain, and the options after `--`.
 
 use crate::common::{ABOVE_LOAD, Scratch};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 /// Returns the data in a page, and the output of the command in it.
 fn data(scratch: &Scratch, page: &str) -> (Value, Value) {
@@ -10,6 +12,22 @@ fn data(scratch: &Scratch, page: &str) -> (Value, Value) {
     let data: Value = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
     let answer = serde_json::from_str(data["answer"]["out"].as_str().unwrap()).unwrap();
     (data, answer)
+}
+
+#[test]
+fn the_content_security_policy_allows_the_script() {
+    let scratch = Scratch::new();
+    scratch.write("t.csv", ABOVE_LOAD);
+    scratch.plimsoll(&["view", "t.csv"]).exits(0);
+    let page = scratch.read("t.html");
+    let (_, allowed) = page.split_once("script-src 'sha256-").unwrap();
+    let (allowed, _) = allowed.split_once('\'').unwrap();
+    let scripts = page.split("<script").skip(1).map(|rest| rest.split_once('>').unwrap().1);
+    let mut hashes = scripts.map(|rest| {
+        let (script, _) = rest.split_once("</script>").unwrap();
+        BASE64_STANDARD.encode(Sha256::digest(script))
+    });
+    assert!(hashes.any(|hash| hash == allowed), "no script has the hash {allowed}");
 }
 
 #[test]
