@@ -39,8 +39,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Creates a budget with these limits. Its clock starts now. A [stop request](plimsoll_support::interrupt) also
-    /// stops the run.
+    /// Creates a budget with these limits. Its clock starts now. A
+    /// [stop request](plimsoll_support::interrupt) also stops the run.
     pub fn budget(&self) -> Budget {
         let mut budget = Budget::unlimited().with_cancel(plimsoll_support::interrupt::flag());
         if let Some(time) = self.time {

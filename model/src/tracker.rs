@@ -66,7 +66,7 @@ impl<'a, P: Problem> Tracker<'a, P> {
     ///
     /// # Errors
     /// [`SolveError::Internal`] if the bound excludes the value of the best solution.
-    pub fn believe(&mut self, solver: &'static str, bound: Bound<P>) -> Result<(), SolveError> {
+    pub fn try_raise(&mut self, solver: &'static str, bound: Bound<P>) -> Result<(), SolveError> {
         if let Some(value) = self.value().filter(|value| *value < bound.value) {
             let (bound, value) = (bound.value.with_unit(), value.with_unit());
             let reason = format!("the bound of {bound} exceeds the value of a valid solution, {value}");

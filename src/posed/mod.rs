@@ -212,7 +212,7 @@ pub enum Unanswered {
     Fuse(#[from] FuseError),
 }
 
-/// What the reason says about algorithm and input.
+/// The class of the reason why a run has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The algorithm does not support the input, or the subject does not define the problem.

@@ -1,5 +1,5 @@
-//! What any program needs, and what knows nothing of memory: atomic writes, compressed files, stop requests,
-//! messages of panics, text that is safe to show, bit sets, and functions on whole numbers.
+//! Tools that are independent of memory planning: atomic writes, compressed files, stop requests, messages of
+//! panics, text that is safe to show, bit sets, and functions on whole numbers.
 
 mod bits;
 pub mod contents;

@@ -270,7 +270,7 @@ impl OrderIlp {
         }
         if let Some(bound) = believed(answer.bound, most).filter(|_| trusted) {
             let value = Bytes::new(bound.max(0) as u64 * grain);
-            run.believe(NAME, LowerBound::new(value, Witness::Search { solver: NAME.to_owned() }))?;
+            run.try_raise(NAME, LowerBound::new(value, Witness::Search { solver: NAME.to_owned() }))?;
         }
         Ok(match answer.end {
             End::Stopped(stop) => stop,

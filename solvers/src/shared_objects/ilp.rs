@@ -286,7 +286,7 @@ impl PoolIlp {
         if let Some(bound) = believed(answer.bound, most) {
             let value = Bytes::new(bound.max(0) as u64 * colouring.unit);
             let witness = Witness::Search { solver: self.name().to_owned() };
-            run.believe(self.name(), LowerBound::new(value, witness))?;
+            run.try_raise(self.name(), LowerBound::new(value, witness))?;
         }
         run.stats.phases.push(("pool-ilp".to_owned(), started.elapsed().as_secs_f64()));
         Ok(match answer.end {

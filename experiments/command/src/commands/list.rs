@@ -120,10 +120,10 @@ impl Item {
         Self { name, about: about.into(), source, ..Self::default() }
     }
 
-    fn algorithm(one: &Facts) -> Self {
-        let &Facts { problem, name, kind, about, source, time, ref parameters } = one;
+    fn algorithm(one: Facts) -> Self {
+        let Facts { problem, name, kind, about, source, time, parameters } = one;
         let kind = AlgorithmKind::from(kind).as_str();
-        Self { problem, kind, time, parameters: Some(parameters.clone()), ..Self::new(name, about, source) }
+        Self { problem, kind, time, parameters: Some(parameters), ..Self::new(name, about, source) }
     }
 
     fn family(name: &'static str, about: &str, version: u32, params: &'static [FamilyParam]) -> Self {
@@ -273,10 +273,7 @@ fn machines() -> Vec<Item> {
 impl All {
     fn new() -> Self {
         let registry = plimsoll::registry();
-        let own = PROBLEMS
-            .iter()
-            .flat_map(|problem| algorithms(&registry, problem))
-            .map(|one| Item::algorithm(&one));
+        let own = PROBLEMS.iter().flat_map(|problem| algorithms(&registry, problem)).map(Item::algorithm);
         let suite = |suite: &Suite| {
             let available = suite.origin.folder().is_none() || corpora().is_some();
             Item { available: Some(available), ..Item::new(suite.name, suite.about, "") }

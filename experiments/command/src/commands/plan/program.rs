@@ -11,7 +11,6 @@ use crate::failure::Failure;
 use crate::output;
 use crate::report::{self, Cell, Printed, Text, bytes, cells, noted, size};
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::assumptions::{Assumption, assumptions};
 use plimsoll::branches::{
     OrderedProgram, Planner, ProgramPlan, SchemeEntry, in_words, ordered_program, program_groups,
     program_in_order,
@@ -25,8 +24,8 @@ use plimsoll::model::program::{Point, Program, ProgramBound};
 use plimsoll::model::{
     Bytes, Claim, Entry, Joint, Offsets, OperatorId, Problem, RegionId, Step, load, written_and_read,
 };
+use plimsoll_lab::report::human;
 use plimsoll_lab::report::map::{Groups, Map};
-use plimsoll_lab::report::{Basis, human};
 use serde::Serialize;
 use std::ops::Range;
 
@@ -80,8 +79,6 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
         all_runs: found.all_runs,
         seconds: found.seconds + regions.iter().map(|one| one.outcome.stats.seconds).sum::<f64>(),
         regions: regions.iter().rev().map(|one| RegionRow::of(graph, one)).collect(),
-        basis: Basis::of(import),
-        assumptions: assumptions(&run.liveness, graph),
         tail: Tail::new(&stored, check, asked, Some((&instance, &found.layout))),
     };
     report::print(&report, args.json)?;
@@ -229,10 +226,6 @@ struct ProgramReport<'a> {
     /// The body first.
     regions: Vec<RegionRow<'a>>,
     #[serde(flatten)]
-    basis: Basis,
-    #[serde(serialize_with = "report::assumptions")]
-    assumptions: Vec<Assumption>,
-    #[serde(flatten)]
     tail: Tail<'a>,
 }
 
@@ -286,7 +279,8 @@ impl<'a> RegionRow<'a> {
 
 impl Printed for ProgramReport<'_> {
     fn print(&self, text: &mut Text) {
-        let Self { basis, branches, regions, arena, .. } = self;
+        let Self { branches, regions, arena, tail, .. } = self;
+        let basis = &tail.basis;
         text.push(&basis.text());
         let operators: usize = regions.iter().map(|one| one.operators).sum();
         let [operators, inside, buffers] =
@@ -311,7 +305,6 @@ impl Printed for ProgramReport<'_> {
         let runs = human::count(self.runs as u64, "run");
         text.line("checked", format_args!("{runs} of the program ({all}): {checked}"));
         text.time(self.seconds);
-        text.assuming(&self.assumptions);
         self.tail.print(text);
         let row = |one: &RegionRow<'_>| {
             let (region, claim) = (Cell::region(one.region, one.name), one.order_claim.as_str());

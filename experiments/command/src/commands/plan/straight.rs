@@ -10,7 +10,6 @@ use crate::failure::Failure;
 use crate::output;
 use crate::report::{self, Printed, Text, bytes, noted, sized};
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::assumptions::{Assumption, assumptions};
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, OrderedRegion, Placement, PlannedRegion, reason};
 use plimsoll::model::InstanceProblem;
@@ -18,8 +17,8 @@ use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Member, Role};
 use plimsoll::model::{Bytes, Claim, Offsets, OperatorId, Problem as _, RegionId, Step};
 use plimsoll::spilling::graph_traffic;
+use plimsoll_lab::report::human;
 use plimsoll_lab::report::map::Map;
-use plimsoll_lab::report::{Basis, human};
 use serde::Serialize;
 
 /// Plans the body and prints the report.
@@ -66,8 +65,6 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
         weights: graph.bytes(Role::Weight),
         seconds: rows.iter().map(|one| one.seconds).sum(),
         regions: rows,
-        basis: Basis::of(import),
-        assumptions: assumptions(&run.liveness, graph),
         tail: Tail::new(&stored, check, asked, layout),
     };
     report::print(&report, args.json)?;
@@ -179,10 +176,6 @@ struct PlanReport<'a> {
     /// The body first.
     regions: Vec<RegionRow<'a>>,
     #[serde(flatten)]
-    basis: Basis,
-    #[serde(serialize_with = "report::assumptions")]
-    assumptions: Vec<Assumption>,
-    #[serde(flatten)]
     tail: Tail<'a>,
 }
 
@@ -243,7 +236,7 @@ impl<'a> RegionRow<'a> {
 
 impl Printed for PlanReport<'_> {
     fn print(&self, text: &mut Text) {
-        let (basis, body) = (&self.basis, &self.regions[0]);
+        let (basis, body) = (&self.tail.basis, &self.regions[0]);
         text.push(&basis.text());
         let operators = human::count(body.operators, "operator");
         let buffers = human::count(body.buffers, "buffer");
@@ -263,7 +256,6 @@ impl Printed for PlanReport<'_> {
         text.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
         text.unshared(self.naive, self.arena, self.weights);
         text.time(self.seconds);
-        text.assuming(&self.assumptions);
         self.tail.print(text);
     }
 }

@@ -135,7 +135,7 @@ impl<'a> StructureReport<'a> {
         let (graph, RelatedPlan { related, outcome, .. }) = (&import.graph, body);
         let (instance, bound) = (&related.instance, &outcome.lower_bound);
         let (collide_in_order, collide, collision) = collisions(regions);
-        // A bound for conflicts between all pairs says nothing about the relation.
+        // A bound for conflicts between all pairs is not a bound for the relation.
         let known = related.complete;
         let layout = outcome.solution.as_ref();
         Self {

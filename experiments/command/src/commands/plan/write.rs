@@ -8,10 +8,12 @@ use super::places::{Places, target};
 use crate::args::element_alignment;
 use crate::failure::{Failure, NOTHING_FOUND};
 use crate::output;
-use crate::report::{Printed, Text, WithLayout, bytes};
+use crate::report::{self, Printed, Text, WithLayout, bytes};
+use plimsoll::assumptions::{Assumption, assumptions};
 use plimsoll::datasets::{Import, ImportOptions, ModelFile, ModelFormat, read_model};
 use plimsoll::model::csv::Rows;
 use plimsoll::model::{Bytes, Instance, Layout};
+use plimsoll_lab::report::Basis;
 use plimsoll_support::contents::{Contents, has_suffix};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -80,9 +82,13 @@ pub struct Stored {
     pub micro: Option<Micro>,
 }
 
-/// The end of the report on a plan: the files, and whether the plan fits.
+/// The end of the report on a plan: the assumptions, the files, and whether the plan fits.
 #[derive(Serialize)]
 pub(super) struct Tail<'a> {
+    #[serde(flatten)]
+    pub basis: Basis,
+    #[serde(serialize_with = "report::assumptions")]
+    assumptions: Vec<Assumption>,
     #[serde(skip_serializing_if = "Option::is_none")]
     written: Option<&'a Written>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,6 +111,8 @@ impl<'a> Tail<'a> {
     ) -> Self {
         let rows = |(instance, layout)| Rows::of_layout(instance, layout);
         Self {
+            basis: Basis::of(asked.import),
+            assumptions: assumptions(&asked.run.liveness, &asked.import.graph),
             written: stored.written.as_ref(),
             tflite_micro: stored.micro.as_ref().map(Micro::report),
             check,
@@ -116,6 +124,7 @@ impl<'a> Tail<'a> {
 
 impl Printed for Tail<'_> {
     fn print(&self, text: &mut Text) {
+        text.assuming(&self.assumptions);
         if let Some(alignment) = self.alignment {
             text.line("alignment", alignment);
         }
