@@ -189,23 +189,28 @@ impl Scratch {
         rules: &Rules,
         weight: &[f64],
     ) -> Result<Option<Branch>, Dead> {
+        let Self { sums, after, raises, .. } = self;
+        // Slices of the valley: the loops below take most of the time, and indices would be checked.
+        let (sums, after) = (&sums[from..to], &mut after[from..=to]);
+        let (floor, rest) = (&state.floor[from..to], &state.rest[from..to]);
         let mut least = OPEN;
-        self.after[to] = OPEN;
-        for s in (from..to).rev() {
-            least = least.min(self.sums[s].starts_here);
-            self.after[s] = least;
+        after[to - from] = OPEN;
+        for (sums, after) in sums.iter().zip(&mut *after).rev() {
+            least = least.min(sums.starts_here);
+            *after = least;
         }
         let mut best: Option<Branch> = None;
-        let raises_before = self.raises.len();
+        let raises_before = raises.len();
         let (mut options, mut fitting, mut before) = (0i32, 0i64, OPEN);
-        for (s, &weight) in (from..to).zip(&weight[from..to]) {
-            let sums = self.sums[s];
+        let sections =
+            (from..to).zip(&weight[from..to]).zip(sums).zip(&after[1..]).zip(floor.iter().zip(rest));
+        for ((((s, &weight), sums), &after), (&floor, &rest)) in sections {
             options += sums.options;
             fitting += sums.fitting;
             // A buffer that ends before `s` or starts after `s` does not cover `s`.
-            let smallest_beside = before.min(self.after[s + 1]);
+            let smallest_beside = before.min(after);
             before = before.min(sums.ends_here);
-            let slack = state.slack(s);
+            let slack = state.capacity - floor - rest;
             if rules.wall_waste && depth != OPEN && depth - fitting > slack {
                 return Err(Dead(s));
             }
@@ -215,7 +220,7 @@ impl Scratch {
                 if !may_raise {
                     return Err(Dead(s));
                 }
-                self.raises.push((s as u32, state.floor[s] + raise));
+                raises.push((s as u32, floor + raise));
             } else {
                 // Sections with few branches come first. A section that often failed may have more branches.
                 let branches = f64::from(options + i32::from(may_raise));
@@ -228,7 +233,7 @@ impl Scratch {
             }
         }
         // If floors are raised, the valley changes and is analysed again.
-        Ok(best.filter(|_| self.raises.len() == raises_before))
+        Ok(best.filter(|_| raises.len() == raises_before))
     }
 }
 
