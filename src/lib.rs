@@ -63,7 +63,7 @@
 //! | When should weights be fetched to minimise the makespan? | graph, machine | [`Engine::overlap`] |
 //! | Which memory should hold which tensor to minimise the transfer time? | graph, machine | [`Engine::tiers`] |
 //! | Which operators should be fused to optimise as many relations as possible? | graph, patterns | [`Engine::fuse`] |
-//! | Any of the nine problems, by any algorithm | the problem's own input | [`Engine::answer`] |
+//! | Any problem, by any algorithm | the problem's own input | [`Engine::answer`] |
 //!
 //! ```
 //! # #[cfg(feature = "datasets")] {
@@ -160,7 +160,7 @@
 //! | [`mod@tiers`] | placement of the tensors of a graph in several memories |
 //! | [`mod@fusion`] | fusion of whole graphs, region by region |
 //! | [`mod@spilling`] | spill traffic of graphs, and why a capacity cannot be met |
-//! | [`posed`] | one interface that poses any of the nine problems on an instance or a graph |
+//! | [`posed`] | one interface that poses any problem on an instance or a graph |
 //! | [`arithmetic`] | whether a bound was proved in integers or in floating point |
 //!
 //! # Where to go next

@@ -1,41 +1,42 @@
 //! The registry, which contains every algorithm of every problem. The command, the benchmarks and the tests
 //! find algorithms only here.
 
-use plimsoll_heuristics as fast;
-use plimsoll_model::fusion::Fusions;
-use plimsoll_model::tiers::Tiers;
-use plimsoll_model::timelines::Timelines;
-use plimsoll_model::{
-    Entry, Joint, Offsets, Orders, ParameterError, Problem, SharedObjects, Spilling, SplitBuffers,
-};
-use plimsoll_solvers::{self as exact, Library};
+use plimsoll_model::{Entry, ParameterError, Problem};
+use plimsoll_solvers::Library;
 
-/// The algorithms of all problems. In the lists that [`registry()`] returns, the heuristics come before the
-/// exact solvers, and each group keeps the order of its crate. [`Registry::register`] appends to a list.
-#[derive(Clone, Debug, Default)]
-pub struct Registry {
-    /// The offset problem: one offset per buffer.
-    pub offsets: Vec<&'static Entry<Offsets>>,
-    /// Split buffers: a buffer may occupy several address ranges.
-    pub split_buffers: Vec<&'static Entry<SplitBuffers>>,
-    /// Shared objects: every buffer has an object to itself while it is live.
-    pub shared_objects: Vec<&'static Entry<SharedObjects>>,
-    /// The order problem: the operator order with the lowest peak.
-    pub orders: Vec<&'static Entry<Orders>>,
-    /// The joint problem: order and offsets together.
-    pub joint: Vec<&'static Entry<Joint>>,
-    /// Spilling: which buffers stay off chip if they do not all fit.
-    pub spilling: Vec<&'static Entry<Spilling>>,
-    /// Timelines: when weights are fetched.
-    pub timelines: Vec<&'static Entry<Timelines>>,
-    /// Tiers: which tensor lies in which memory.
-    pub tiers: Vec<&'static Entry<Tiers>>,
-    /// Fusion: which operators run as one.
-    pub fusions: Vec<&'static Entry<Fusions>>,
+/// Passes the problems to the macro `$then`, each with its name in the [`Registry`], its type, its objective,
+/// its heuristics and its exact solvers. Problems of instances come before problems of graphs.
+macro_rules! each_problem {
+    ($then:ident) => {
+        $then! {
+            offsets: plimsoll_model::Offsets, "the lowest peak with one offset per buffer",
+                plimsoll_heuristics::offsets::ENTRIES, plimsoll_solvers::offsets::ENTRIES;
+            split_buffers: plimsoll_model::SplitBuffers, "the lowest peak if buffers may be split",
+                plimsoll_heuristics::split_buffers::ENTRIES, plimsoll_solvers::split_buffers::ENTRIES;
+            shared_objects: plimsoll_model::SharedObjects, "the fewest bytes in objects that buffers share",
+                plimsoll_heuristics::shared_objects::ENTRIES, plimsoll_solvers::shared_objects::ENTRIES;
+            orders: plimsoll_model::Orders, "the operator order with the lowest peak",
+                plimsoll_heuristics::orders::ENTRIES, plimsoll_solvers::orders::ENTRIES;
+            joint: plimsoll_model::Joint, "the lowest peak over orders and offsets together",
+                &[], plimsoll_solvers::joint::ENTRIES;
+            spilling: plimsoll_model::Spilling, "the fewest bytes moved if the buffers do not all fit",
+                plimsoll_heuristics::spilling::ENTRIES, plimsoll_solvers::spilling::ENTRIES;
+            timelines: plimsoll_model::timelines::Timelines, "the shortest makespan with weight transfers",
+                plimsoll_heuristics::timelines::ENTRIES, plimsoll_solvers::timelines::ENTRIES;
+            tiers: plimsoll_model::tiers::Tiers, "the tier of each tensor for the least transfer time",
+                plimsoll_heuristics::tiers::ENTRIES, plimsoll_solvers::tiers::ENTRIES;
+            fusion: plimsoll_model::fusion::Fusions, "the groups of operators to run as one",
+                plimsoll_heuristics::fusion::ENTRIES, plimsoll_solvers::fusion::ENTRIES;
+        }
+    };
 }
+pub(crate) use each_problem;
 
 /// A problem with a list in the registry.
 pub trait Listed: Problem {
+    /// What the algorithms of the problem seek, without a full stop.
+    const OBJECTIVE: &'static str;
+
     /// Returns the algorithms of the problem.
     fn entries(registry: &Registry) -> &[&'static Entry<Self>];
 
@@ -43,24 +44,41 @@ pub trait Listed: Problem {
     fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
 }
 
-macro_rules! listed {
-    ($($problem:ty => $field:ident),* $(,)?) => {$(
-        impl Listed for $problem {
-            fn entries(registry: &Registry) -> &[&'static Entry<Self>] {
-                &registry.$field
-            }
-
-            fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>> {
-                &mut registry.$field
-            }
+macro_rules! lists {
+    ($($field:ident: $problem:ty, $objective:literal, $heuristics:expr, $solvers:expr;)*) => {
+        /// The algorithms of all problems. In the lists that [`registry()`] returns, the heuristics come before
+        /// the exact solvers, and each group keeps the order of its crate. [`Registry::register`] appends to a
+        /// list.
+        #[derive(Clone, Debug, Default)]
+        pub struct Registry {
+            $(
+                #[doc = concat!("Algorithms that seek ", $objective, ".")]
+                pub $field: Vec<&'static Entry<$problem>>,
+            )*
         }
-    )*};
+
+        $(
+            impl Listed for $problem {
+                const OBJECTIVE: &'static str = $objective;
+
+                fn entries(registry: &Registry) -> &[&'static Entry<Self>] {
+                    &registry.$field
+                }
+
+                fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>> {
+                    &mut registry.$field
+                }
+            }
+        )*
+
+        /// Returns the registry of all algorithms in this build.
+        pub fn registry() -> Registry {
+            Registry { $($field: both($heuristics, $solvers),)* }
+        }
+    };
 }
 
-listed! {
-    Offsets => offsets, SplitBuffers => split_buffers, SharedObjects => shared_objects, Orders => orders,
-    Joint => joint, Spilling => spilling, Timelines => timelines, Tiers => tiers, Fusions => fusions,
-}
+each_problem!(lists);
 
 impl Registry {
     /// Adds an algorithm, built by [`Entry::new`].
@@ -144,21 +162,6 @@ pub struct NameTaken {
     pub name: &'static str,
 }
 
-/// Returns the registry of all algorithms in this build.
-pub fn registry() -> Registry {
-    Registry {
-        offsets: both(fast::offsets::ENTRIES, exact::offsets::ENTRIES),
-        split_buffers: both(fast::split_buffers::ENTRIES, exact::split_buffers::ENTRIES),
-        shared_objects: both(fast::shared_objects::ENTRIES, exact::shared_objects::ENTRIES),
-        orders: both(fast::orders::ENTRIES, exact::orders::ENTRIES),
-        joint: both(&[], exact::joint::ENTRIES),
-        spilling: both(fast::spilling::ENTRIES, exact::spilling::ENTRIES),
-        timelines: both(fast::timelines::ENTRIES, exact::timelines::ENTRIES),
-        tiers: both(fast::tiers::ENTRIES, exact::tiers::ENTRIES),
-        fusions: both(fast::fusion::ENTRIES, exact::fusion::ENTRIES),
-    }
-}
-
 fn both<P: Problem>(heuristics: &'static [Entry<P>], solvers: &'static [Entry<P>]) -> Vec<&'static Entry<P>> {
     heuristics.iter().chain(solvers).collect()
 }
@@ -189,11 +192,12 @@ pub fn excluded(name: &str) -> Option<Excluded> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::posed::{PROBLEMS, Posed, Visitor, visit};
     use plimsoll_model::run::{Limits, run};
-    use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem};
+    use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem, Timelines};
     use plimsoll_model::{
-        Budget, Buffer, Bytes, Claim, Instance, InstanceBuilder, Kind, Layout, Lifespan, Observer, Outcome,
-        Parameter, Setup, Silent, SolveError, Solver, Stats, Stop, simple_bound,
+        Budget, Buffer, Bytes, Claim, Instance, InstanceBuilder, Kind, Layout, Lifespan, Observer, Offsets,
+        Outcome, Parameter, Setup, SharedObjects, Silent, SolveError, Solver, Stats, Stop, simple_bound,
     };
     use plimsoll_solvers::LIBRARIES;
     use std::collections::BTreeSet;
@@ -224,16 +228,18 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_have_summaries() {
-        let registry = registry();
-        check(&registry.offsets);
-        check(&registry.split_buffers);
-        check(&registry.shared_objects);
-        check(&registry.orders);
-        check(&registry.joint);
-        check(&registry.spilling);
-        check(&registry.timelines);
-        check(&registry.tiers);
-        check(&registry.fusions);
+        struct Check(Registry);
+        impl Visitor for Check {
+            type Output = ();
+            fn visit<P: Posed>(&mut self) {
+                check(P::entries(&self.0));
+                assert!(!P::OBJECTIVE.ends_with('.'), "{}", P::NAME);
+            }
+        }
+        let mut check = Check(registry());
+        for problem in PROBLEMS {
+            visit(problem, &mut check).unwrap();
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Problems, answers and checkers of the Plimsoll toolkit. This crate contains no algorithm.
 //!
 //! The toolkit plans the memory of neural-network programs and proves how good its plans are. This crate
-//! defines nine optimisation problems, the files that describe them, and a checker for their answers. It
+//! defines the optimisation problems, the files that describe them, and a checker for their answers. It
 //! also defines lower bounds with witnesses that can be confirmed. The algorithms are in the crates
 //! `plimsoll-heuristics` and `plimsoll-solvers`. The library `plimsoll` combines them and answers each
 //! question with one call.
@@ -37,7 +37,7 @@
 //! can be recomputed. [`verify_bound`] confirms the [`Witness`] of a [`LowerBound`]. A [`Certificate`]
 //! stores a claim and a witness as JSON.
 //!
-//! # The nine problems
+//! # The problems
 //! Every problem is a type that implements [`Problem`], which defines its input, its solution, the value to
 //! minimise, and its checker. A shared object is a block of memory that contains at most one buffer at a
 //! time.

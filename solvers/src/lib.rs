@@ -1,4 +1,4 @@
-//! Exact solvers for all nine problems, and the lower bounds that prove their answers.
+//! Exact solvers for all problems, and the lower bounds that prove their answers.
 //!
 //! # Where to start
 //!

@@ -1,4 +1,4 @@
-//! The nine problems, posed uniformly on an instance or a graph.
+//! The problems, posed uniformly on an instance or a graph.
 //!
 //! An algorithm accepts one instance, one region or one segment, but a user has a file with an instance or a
 //! whole graph. [`Posed`] converts the contents of the file into inputs for an algorithm and combines the
@@ -16,19 +16,17 @@ pub use terms::{TermError, Terms};
 use crate::arithmetic::Arithmetic;
 use crate::fusion::FuseError;
 use crate::graphs::{GraphRunError, OrderedRegion};
-use crate::registry::{Listed, NameError, Registry, first_found};
+use crate::registry::{Listed, NameError, Registry, each_problem, first_found};
 use crate::run::{Limits, RunError, run};
 use crate::tiers::TierCaseError;
 use crate::timelines::ScheduleError;
 use plimsoll_model::fusion::Fusions;
 use plimsoll_model::graph::Graph;
 use plimsoll_model::orders::OrderError;
-use plimsoll_model::tiers::Tiers;
 use plimsoll_model::timelines::{OverlapError, Timelines};
 use plimsoll_model::{
-    Bound, Claim, Entry, Instance, Joint, Kind, LowerBound, Observer, Offsets, Orders, Outcome, Parameter,
-    Piece, Problem, Setup, SharedObjects, SolveError, SpillError, Spilling, SplitBuffers, Stats, Stop, Value,
-    WitnessSummary,
+    Bound, Claim, Entry, Instance, Kind, LowerBound, Observer, Orders, Outcome, Parameter, Piece, Problem,
+    Setup, SolveError, SpillError, Spilling, Stats, Stop, Value, WitnessSummary,
 };
 use std::fmt;
 use std::io::{self, Write};
@@ -444,6 +442,8 @@ pub fn terms_in_full(terms: &Terms, problem: &str) -> Terms {
 /// The properties of a problem that do not depend on the question.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
+    /// What its algorithms seek.
+    pub objective: &'static str,
     /// Unit of its values.
     pub unit: &'static str,
     /// Whether a question may ask if a capacity suffices, instead of asking for the best value.
@@ -458,7 +458,7 @@ pub fn profile(problem: &str) -> Option<Profile> {
     impl Visitor for Own {
         type Output = Profile;
         fn visit<P: Posed>(&mut self) -> Profile {
-            Profile { unit: P::Value::UNIT, decides: P::DECIDES, takes: P::takes }
+            Profile { objective: P::OBJECTIVE, unit: P::Value::UNIT, decides: P::DECIDES, takes: P::takes }
         }
     }
     visit(problem, &mut Own)
@@ -484,7 +484,7 @@ pub trait Visitor {
 }
 
 macro_rules! problems {
-    ($($problem:ty),* $(,)?) => {
+    ($($field:ident: $problem:ty, $objective:literal, $heuristics:expr, $solvers:expr;)*) => {
         /// Names of the problems in the order in which tables list them: problems of instances first, then
         /// problems of graphs.
         pub const PROBLEMS: &[&str] = &[$(<$problem as Problem>::NAME),*];
@@ -499,13 +499,10 @@ macro_rules! problems {
     };
 }
 
-/// Resolves the name of a problem. Names of commands (`order`, `overlap`, `spill`, `fuse`) and former names
-/// such as `pools` and `fusions` are accepted.
+/// Resolves the name of a problem. Names of commands (`order`, `overlap`, `spill`, `fuse`) are accepted.
 pub fn problem(name: &str) -> Option<&'static str> {
     let current = match name {
-        "pools" => SharedObjects::NAME,
-        "scattered" => SplitBuffers::NAME,
-        "fusions" | "fuse" => Fusions::NAME,
+        "fuse" => Fusions::NAME,
         "order" => Orders::NAME,
         "overlap" => Timelines::NAME,
         "spill" => Spilling::NAME,
@@ -514,7 +511,7 @@ pub fn problem(name: &str) -> Option<&'static str> {
     PROBLEMS.iter().copied().find(|problem| *problem == current)
 }
 
-problems! { Offsets, SplitBuffers, SharedObjects, Orders, Joint, Spilling, Timelines, Tiers, Fusions }
+each_problem!(problems);
 
 /// The listed properties of an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -584,13 +581,9 @@ mod tests {
     #[test]
     fn problems_are_found_by_name() {
         let registry = registry();
-        assert_eq!(PROBLEMS.len(), 9);
-        assert_eq!(
-            ["pools", "scattered", "fusions"].map(problem),
-            [PROBLEMS[2], PROBLEMS[1], PROBLEMS[8]].map(Some)
-        );
-        let commands = ["order", "spill", "overlap", "fuse"].map(problem);
-        assert_eq!(commands, [PROBLEMS[3], PROBLEMS[5], PROBLEMS[6], PROBLEMS[8]].map(Some));
+        let commands = ["order", "spill", "overlap", "fuse", "pools"].map(problem);
+        let names = [Orders::NAME, Spilling::NAME, Timelines::NAME, Fusions::NAME].map(Some);
+        assert_eq!(commands[..], [&names[..], &[None]].concat());
         for problem in PROBLEMS {
             let own = algorithms(&registry, problem);
             assert!(!own.is_empty() && own.iter().all(|facts| facts.problem == *problem), "{problem}");

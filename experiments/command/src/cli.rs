@@ -1,18 +1,15 @@
-//! Declares, parses and dispatches the subcommands.
+//! Parses the command line and runs its command.
 
-use crate::commands::{
-    audit, bench, compare, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap,
-    plan, recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify, view,
-};
+use crate::command::Entry;
+use crate::commands::COMMANDS;
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
-use crate::help::{self, Declared};
 use crate::input::remove_copy;
-use crate::signals::{self, First};
+use crate::signals;
 use crate::{output, progress};
+use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use plimsoll::interrupt;
-use plimsoll_lab::external::{quote, reaper};
+use plimsoll_lab::external::quote;
 use plimsoll_support::printable::printable;
 use std::path::Path;
 
@@ -32,100 +29,16 @@ Plimsoll plans the memory of neural networks and proves how good the plans are.
 `plimsoll --help` lists all commands, and `plimsoll COMMAND --help` describes one.
 ";
 
-/// Plan the memory of neural-network programs and prove how good the plans are
-#[derive(Debug, Parser)]
-#[command(name = "plimsoll", version)]
-struct Cli {
-    #[command(subcommand)]
-    command: Option<Command>,
-}
-
-/// All commands. A build for browsers contains only those that also run there.
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Plan the memory of one instance
-    Solve(Declared<solve::SolveArgs>),
-    /// Plan the memory of a model: order its operators, then place its tensors
-    Plan(Declared<plan::PlanArgs>),
-    /// Schedule weight transfers to overlap with computation, and bound the makespan
-    Overlap(Declared<overlap::OverlapArgs>),
-    /// Choose which buffers to spill to a slower tier if the capacity is too small
-    Spill(Declared<spill::SpillArgs>),
-    /// Generate an instance or a graph; the same seed gives the same file on every machine
-    Generate(Declared<generate::GenerateArgs>),
-    /// Convert between CSV instances and dsa-solver's JSON format, which supports several memories
-    Convert(Declared<convert::ConvertArgs>),
-    /// List all algorithms, suites of instances and generated families
-    List(Declared<list::ListArgs>),
-    #[cfg(not(target_family = "wasm"))]
-    #[command(flatten)]
-    Native(Native),
-}
-
-/// The commands that do not run in a browser.
-#[cfg(not(target_family = "wasm"))]
-#[derive(Debug, Subcommand)]
-enum Native {
-    /// Check an answer and its certificate
-    Verify(Declared<verify::VerifyArgs>),
-    /// Compare layouts with each other and with the proven optimum
-    Compare(Declared<compare::CompareArgs>),
-    /// Report how far the plan of another planner is from the floor
-    Audit(Declared<audit::AuditArgs>),
-    /// Write an HTML page that shows a layout or a plan
-    View(Declared<view::ViewArgs>),
-    /// Run many algorithms on many instances, and compare the results with the best proven bounds
-    Bench(Declared<bench::BenchArgs>),
-    /// Run all experiments that a TOML file describes, or resume an interrupted sweep
-    Sweep(Declared<sweep::SweepArgs>),
-    /// Join the shards of a sweep
-    Merge(Declared<merge::MergeArgs>),
-    /// Analyse the results of `bench` and `sweep` in tables, charts and an HTML page
-    Report(Declared<report::ReportArgs>),
-    /// Rerun records of `bench` and compare all results that do not depend on time
-    Recheck(Declared<recheck::RecheckArgs>),
-    /// Execute the runs of a sweep that are requested on standard input
-    #[command(hide = true)]
-    SweepWorker(Declared<Nothing>),
-    /// Kill the external programs that a terminated process has left running
-    #[command(hide = true)]
-    Reaper(Declared<Nothing>),
-    /// Read a model and summarise its operators, tensors and weights
-    Import(Declared<import::ImportArgs>),
-    /// Order the operators of a graph to minimise the peak live bytes
-    Order(Declared<order::OrderArgs>),
-    /// Run the timelines of `overlap` on this machine and compare predicted with measured times
-    Measure(Declared<measure::MeasureArgs, true>),
-    /// Fuse operators into groups, and bound the coverage
-    Fuse(Declared<fuse::FuseArgs>),
-    /// Assign tensors to memory tiers to minimise transfer time, and bound that time
-    Tiers(Declared<tiers::TiersArgs>),
-    /// Recompute published results and compare them with the printed numbers
-    Reproduce(Declared<reproduce::ReproduceArgs>),
-    /// List, verify or fetch the external corpora
-    Datasets(Declared<datasets::DatasetsArgs, true>),
-    /// Print shell completions
-    Completions(Declared<shell::CompletionsArgs>),
-    /// Write manual pages, one per command
-    Man(Declared<shell::ManArgs>),
-}
-
-/// No arguments.
-#[cfg(not(target_family = "wasm"))]
-#[derive(Args, Debug)]
-struct Nothing {}
-
-/// Returns the declaration of the command line, with its help.
-pub fn declaration() -> clap::Command {
-    help::complete(Cli::command())
-}
-
 /// Parses the arguments, runs the command and returns the exit code.
 pub fn main() -> u8 {
-    let parsed = declaration().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
-    let result = match parsed {
-        Ok(Cli { command: Some(command) }) => run(command),
-        Ok(Cli { command: None }) => output::print(&output::filled(FIRST_STEPS)).map(|()| ANSWERED),
+    let result = match COMMANDS.declaration().try_get_matches() {
+        Ok(matches) => match matches.subcommand() {
+            Some((name, own)) => {
+                let entry = COMMANDS.iter().find(|entry| entry.name == name);
+                run(entry.expect("only commands of the list are declared"), own)
+            }
+            None => output::print(&output::filled(FIRST_STEPS)).map(|()| ANSWERED),
+        },
         Err(error) => usage(&error),
     };
     let code = result.unwrap_or_else(|failure| {
@@ -137,88 +50,20 @@ pub fn main() -> u8 {
     code
 }
 
-fn run(command: Command) -> Result<u8, Failure> {
-    if let Err(error) = listen(&command) {
+/// Runs a command, with handlers for Ctrl-C and SIGTERM.
+fn run(entry: &Entry, matches: &ArgMatches) -> Result<u8, Failure> {
+    if entry.has_progress {
+        progress::show();
+    }
+    if let Some(Err(error)) = entry.signal.map(signals::listen) {
         output::complain(&format!("cannot handle signals, so Ctrl-C discards the results: {error}"));
     }
-    let result = match command {
-        Command::Solve(Declared(args)) => solve::main(&args),
-        Command::Plan(Declared(args)) => plan::main(&args),
-        Command::Overlap(Declared(args)) => overlap::main(&args),
-        Command::Spill(Declared(args)) => spill::main(&args),
-        Command::Generate(Declared(args)) => generate::main(&args),
-        Command::Convert(Declared(args)) => convert::main(&args),
-        Command::List(Declared(args)) => list::main(&args),
-        #[cfg(not(target_family = "wasm"))]
-        Command::Native(command) => native(command),
-    };
+    let result = (entry.run)(matches, &COMMANDS);
     progress::clear();
     if interrupt::is_requested() {
         output::complain("interrupted: the output contains the results found so far");
     }
     result
-}
-
-#[cfg(not(target_family = "wasm"))]
-fn native(command: Native) -> Result<u8, Failure> {
-    match command {
-        Native::Verify(Declared(args)) => verify::main(&args),
-        Native::Compare(Declared(args)) => compare::main(&args),
-        Native::Audit(Declared(args)) => audit::main(&args),
-        Native::View(Declared(args)) => view::main(&args),
-        Native::Bench(Declared(args)) => bench::main(&args),
-        Native::Sweep(Declared(args)) => sweep::main(&args),
-        Native::Merge(Declared(args)) => merge::main(&args),
-        Native::Report(Declared(args)) => report::main(&args),
-        Native::Recheck(Declared(args)) => recheck::main(&args),
-        Native::SweepWorker(_) => sweep::worker(),
-        Native::Reaper(_) => {
-            reaper::serve(std::io::stdin());
-            Ok(ANSWERED)
-        }
-        Native::Import(Declared(args)) => import::main(&args),
-        Native::Order(Declared(args)) => order::main(&args),
-        Native::Measure(Declared(args)) => measure::main(&args),
-        Native::Fuse(Declared(args)) => fuse::main(&args),
-        Native::Tiers(Declared(args)) => tiers::main(&args),
-        Native::Reproduce(Declared(args)) => reproduce::main(&args),
-        Native::Datasets(Declared(args)) => datasets::main(&args),
-        Native::Completions(Declared(args)) => shell::completions(&args, declaration()),
-        Native::Man(Declared(args)) => shell::manual(&args, declaration()),
-    }
-}
-
-/// Installs handlers for Ctrl-C and SIGTERM and, for commands that search and draw no progress bar of their
-/// own, shows the progress of runs. After a signal, commands with [`First::KeepsAnswers`] end with their best
-/// answers so far. Commands with [`First::Ends`] end at once and leave no partial files.
-fn listen(command: &Command) -> std::io::Result<()> {
-    #[cfg(not(target_family = "wasm"))]
-    if let Command::Native(command) = command {
-        match command {
-            // These processes end with their parent.
-            Native::SweepWorker(_) | Native::Reaper(_) => return Ok(()),
-            Native::Verify(_)
-            | Native::Compare(_)
-            | Native::Audit(_)
-            | Native::Order(_)
-            | Native::Tiers(_)
-            | Native::Fuse(_) => {}
-            Native::Reproduce(_) => {
-                progress::show();
-                return signals::listen(First::Ends);
-            }
-            // These commands draw their own progress bar, or run another command.
-            Native::Bench(_) | Native::Sweep(_) | Native::View(_) => {
-                return signals::listen(First::KeepsAnswers);
-            }
-            _ => return signals::listen(First::Ends),
-        }
-    }
-    if let Command::Generate(_) | Command::Convert(_) | Command::List(_) = command {
-        return signals::listen(First::Ends);
-    }
-    progress::show();
-    signals::listen(First::KeepsAnswers)
 }
 
 /// Prints a help text unchanged, and returns a usage error as one line.
@@ -310,7 +155,7 @@ fn missing(error: &clap::Error) -> Option<String> {
         return None;
     }
     let Some(ContextValue::Strings(names)) = error.get(ContextKind::InvalidArg) else { return None };
-    let mut declaration = declaration();
+    let mut declaration = COMMANDS.declaration();
     declaration.build();
     let command = declaration.find_subcommand(std::env::args_os().nth(1)?)?;
     let helps = names.iter().filter_map(|name| {
@@ -324,14 +169,4 @@ fn missing(error: &clap::Error) -> Option<String> {
     }
     let helps = helps.join("; ");
     (!helps.is_empty()).then_some(helps)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_arguments_are_consistent() {
-        declaration().debug_assert();
-    }
 }

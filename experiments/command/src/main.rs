@@ -5,6 +5,7 @@
 
 mod args;
 mod cli;
+mod command;
 mod commands;
 mod digest;
 mod failure;

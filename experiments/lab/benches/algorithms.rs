@@ -38,7 +38,7 @@ fn checker(criterion: &mut Criterion) {
         });
         let alone = (0..instance.len()).map(plimsoll::model::PoolId::at).collect();
         let plan = plimsoll::model::PoolPlan::fitted(&instance, alone, plimsoll::model::Bytes::new(1));
-        group.bench_function(BenchmarkId::new("pools", buffers), |bencher| {
+        group.bench_function(BenchmarkId::new("shared-objects", buffers), |bencher| {
             bencher.iter(|| check_shared_objects(black_box(&instance), black_box(&plan)));
         });
     }

@@ -8,11 +8,13 @@ use super::layouts::{Compared, Distance, lines_of, read};
 use super::plan::{Tried, over_orders};
 use super::subject::{About, Subject, SubjectArgs};
 use crate::args::{EffortArgs, bytes as size_of};
+use crate::command::{Command, Commands, Task};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
 use crate::input::{input_file, shown};
 use crate::output;
 use crate::report::{self, Cell, Printed, Text, bytes, cells, noted, sized};
+use crate::signals::First;
 use clap::Args;
 use plimsoll::datasets::captures::{Capture, CaptureProblem, capture_format, read_captures};
 use plimsoll::model::csv::{
@@ -70,6 +72,28 @@ fn share(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end().parse().ok();
     let valid = number.filter(|share: &f64| share.is_finite() && *share >= 0.0);
     valid.ok_or_else(|| "expected a non-negative percentage such as 5%".to_owned())
+}
+
+impl Command for AuditArgs {
+    const NAME: &str = "audit";
+    const ABOUT: &str = "Report how far the plan of another planner is from the floor";
+    const TASK: Task = Task::Instance;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --algorithm greedy-by-size --output mine.csv && plimsoll audit a.csv mine.csv",
+            "Report how far a layout is from the floor, and where it loses memory",
+        ),
+        (
+            "plimsoll audit a.csv --planner-peak 400KiB --max-gap 100%",
+            "Check a peak in continuous integration: exit with 1 if it is too high",
+        ),
+    ];
+    const HAS_PROGRESS: bool = true;
+    const SIGNAL: Option<First> = Some(First::KeepsAnswers);
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
 }
 
 pub fn main(args: &AuditArgs) -> Result<u8, Failure> {

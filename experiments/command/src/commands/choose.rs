@@ -8,8 +8,7 @@ use std::fmt::Display;
 use std::path::Path;
 use strsim::levenshtein;
 
-/// Returns the current name of a problem that is posed only on instances. `text` is the current or a former
-/// name of the problem. Fails if there is no such problem.
+/// Returns the name of a problem that `solve` answers. Fails if `solve` answers no problem of this name.
 pub fn of_instances(text: &str) -> Result<&'static str, String> {
     let found = problem(text).filter(|problem| OF_INSTANCES.contains(problem));
     found.ok_or_else(|| format!("expected {}", OF_INSTANCES.join(", ")))
@@ -18,10 +17,10 @@ pub fn of_instances(text: &str) -> Result<&'static str, String> {
 /// The maximum number of names to suggest.
 const MOST_NEAR: usize = 3;
 
-/// The problems that are posed only on instances.
+/// The problems that `solve` answers.
 const OF_INSTANCES: [&str; 3] = [Offsets::NAME, SplitBuffers::NAME, SharedObjects::NAME];
 
-/// An algorithm for one of the problems that are posed only on instances.
+/// An algorithm for one of the problems that `solve` answers.
 pub enum Choice {
     /// An algorithm for offsets.
     Offsets(&'static Entry<Offsets>),

@@ -4,11 +4,13 @@ use super::best::{Best, BestArgs, BestReport};
 use super::judge::judge;
 use super::layouts::{Compared, Distance, lines_of, read};
 use super::subject::{About, Subject, SubjectArgs};
+use crate::command::{Command, Commands, Task};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
 use crate::input::{input_file, shown};
 use crate::output;
 use crate::report::{self, Cell, Printed, Text, cells};
+use crate::signals::First;
 use clap::Args;
 use plimsoll::Listed;
 use plimsoll::model::InstanceProblem;
@@ -36,6 +38,28 @@ pub struct CompareArgs {
     json: bool,
     #[command(flatten)]
     subject: SubjectArgs,
+}
+
+impl Command for CompareArgs {
+    const NAME: &str = "compare";
+    const ABOUT: &str = "Compare layouts with each other and with the proven optimum";
+    const TASK: Task = Task::Instance;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --algorithm greedy-by-size --output mine.csv && plimsoll compare a.csv mine.csv",
+            "Compare a layout with the proven optimum",
+        ),
+        (
+            "plimsoll solve a.csv --output best.csv && plimsoll compare a.csv mine.csv best.csv --plot both.svg",
+            "Compare two layouts, and draw them side by side",
+        ),
+    ];
+    const HAS_PROGRESS: bool = true;
+    const SIGNAL: Option<First> = Some(First::KeepsAnswers);
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
 }
 
 pub fn main(args: &CompareArgs) -> Result<u8, Failure> {

@@ -2,6 +2,7 @@
 //! allocations or C headers.
 
 use crate::args::{EndpointsArg, InstanceArgs, OffsetsArg};
+use crate::command::{Command, Commands, Task};
 use crate::commands::header::Header;
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
@@ -40,6 +41,24 @@ pub struct ConvertArgs {
     /// offset is refused, unless its --layout is given]
     #[arg(long, value_name = "MEANING")]
     offsets: Option<OffsetsArg>,
+}
+
+impl Command for ConvertArgs {
+    const NAME: &str = "convert";
+    const ABOUT: &str =
+        "Convert between CSV instances and dsa-solver's JSON format, which supports several memories";
+    const TASK: Task = Task::Reference;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate above-load --out a.csv && plimsoll convert a.csv --output a.json",
+            "Write an instance in the format of dsa-solver",
+        ),
+        ("plimsoll convert a.json --output pools", "Write one instance per pool"),
+    ];
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
 }
 
 pub fn main(args: &ConvertArgs) -> Result<u8, Failure> {

@@ -1,7 +1,13 @@
-//! Failures of external programs, reported while the other runs continue.
+//! Failures of external programs, reported while the other runs continue, and the process that ends external
+//! programs.
 
+use crate::command::{Command, Commands, Task};
+use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use crate::signals::First;
+use clap::Args;
 use indicatif::ProgressBar;
+use plimsoll_lab::external::reaper;
 use plimsoll_lab::row::Row;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -21,5 +27,22 @@ impl FirstFailures {
             let Row { algorithm, instance, error, .. } = row;
             bar.suspend(|| output::complain(&format!("{algorithm} failed on {instance}: {error}")));
         }
+    }
+}
+
+/// No arguments.
+#[derive(Args, Debug)]
+pub struct ReaperArgs {}
+
+impl Command for ReaperArgs {
+    const NAME: &str = "reaper";
+    const ABOUT: &str = "Kill the external programs that a terminated process has left running";
+    const TASK: Task = Task::Internal;
+    const EXAMPLES: &[(&str, &str)] = &[];
+    const SIGNAL: Option<First> = None;
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        reaper::serve(std::io::stdin());
+        Ok(ANSWERED)
     }
 }

@@ -1,6 +1,7 @@
 //! `plimsoll generate`: writes instances or graphs of a family, or a single small graph by name.
 
 use crate::args::{InstanceArgs, PLAN, dimension, once};
+use crate::command::{Command, Commands, Task};
 use crate::digest::Hashing;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
 use crate::format;
@@ -136,6 +137,23 @@ impl GenerateArgs {
     /// Returns the files that the command reads. Outputs must not overwrite them.
     fn inputs(&self) -> Vec<&Path> {
         self.of.iter().chain(&self.layout).map(AsRef::as_ref).collect()
+    }
+}
+
+impl Command for GenerateArgs {
+    const NAME: &str = "generate";
+    const ABOUT: &str = "Generate an instance or a graph; the same seed gives the same file on every machine";
+    const TASK: Task = Task::Reference;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate uniform --param buffers=20 --seed 7 --out a.csv",
+            "Write an instance of 20 buffers",
+        ),
+        ("plimsoll generate squeezenet --count 3 --out nets", "Write three graphs and a manifest"),
+    ];
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
     }
 }
 

@@ -1,6 +1,7 @@
 //! `plimsoll import`: reads a model, summarises it and writes it as a graph.
 
 use crate::args::ModelArgs;
+use crate::command::{Command, Commands, Task};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
@@ -29,6 +30,26 @@ pub struct ImportArgs {
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
+}
+
+impl Command for ImportArgs {
+    const NAME: &str = "import";
+    const ABOUT: &str = "Read a model and summarise its operators, tensors and weights";
+    const TASK: Task = Task::Model;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate squeezenet --out net.json && plimsoll import net.json",
+            "Summarise a graph; models (.onnx, .tflite) are read in the same way",
+        ),
+        (
+            "plimsoll import net.json --output graph.json && plimsoll order graph.json",
+            "Write a model as a graph for other commands",
+        ),
+    ];
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
 }
 
 pub fn main(args: &ImportArgs) -> Result<u8, Failure> {

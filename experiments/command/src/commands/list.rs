@@ -1,6 +1,7 @@
 //! `plimsoll list`: lists all algorithms, suites and generated families.
 
 use super::choose::unknown;
+use crate::command::{Command, Commands, Task};
 use crate::failure::{ANSWERED, Failure};
 use crate::report::{self, Printed, Text, cells};
 use clap::Args;
@@ -14,7 +15,7 @@ use plimsoll::model::structure::Relation;
 use plimsoll::model::tiers::{TIER_PRESETS, TierMachine};
 use plimsoll::model::timelines::{Machine, PRESETS};
 use plimsoll::model::{Bytes, Parameter};
-use plimsoll::posed::{Facts, PROBLEMS, algorithms, problem};
+use plimsoll::posed::{Facts, PROBLEMS, algorithms, problem, profile};
 use plimsoll_lab::report::table::wrapped;
 use plimsoll_lab::row::AlgorithmKind;
 use plimsoll_lab::suite::{SUITES, Suite, corpora};
@@ -22,34 +23,10 @@ use plimsoll_papers::{PAPERS, Paper};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// Each problem with its objective and a command line whose last option selects the algorithm.
-const QUESTIONS: [(&str, &str, &str); 9] = [
-    ("offsets", "the lowest peak with one offset per buffer", "solve INSTANCE --algorithm"),
-    (
-        "split-buffers",
-        "the lowest peak if buffers may be split",
-        "solve INSTANCE --problem split-buffers --algorithm",
-    ),
-    (
-        "shared-objects",
-        "the fewest bytes in objects that buffers share",
-        "solve INSTANCE --problem shared-objects --algorithm",
-    ),
-    ("orders", "the operator order with the lowest peak", "order MODEL --algorithm"),
-    ("joint", "the lowest peak over orders and offsets together", "plan MODEL --joint"),
-    (
-        "spilling",
-        "the fewest bytes moved if the buffers do not all fit",
-        "spill INSTANCE --capacity BYTES --algorithm",
-    ),
-    ("timelines", "the shortest makespan with weight transfers", "overlap MODEL --machine NAME --algorithm"),
-    (
-        "tiers",
-        "the tier of each tensor for the least transfer time",
-        "tiers MODEL --machine NAME --algorithm",
-    ),
-    ("fusion", "the groups of operators to run as one", "fuse MODEL --algorithm"),
-];
+/// Returns what the algorithms of a problem seek.
+fn objective(problem: &str) -> &'static str {
+    profile(problem).map_or("", |own| own.objective)
+}
 
 /// The kind of the algorithms that prove their answers.
 const EXACT: &str = AlgorithmKind::Exact.as_str();
@@ -221,8 +198,25 @@ pub struct ListArgs {
     json: bool,
 }
 
-pub fn main(args: &ListArgs) -> Result<u8, Failure> {
-    let all = All::new();
+impl Command for ListArgs {
+    const NAME: &str = "list";
+    const ABOUT: &str = "List all algorithms, suites of instances and generated families";
+    const TASK: Task = Task::Reference;
+    const EXAMPLES: &[(&str, &str)] = &[
+        ("plimsoll list", "Give an overview of problems, suites and families"),
+        (
+            "plimsoll list offsets && plimsoll list exact",
+            "List the algorithms of a problem, and describe one",
+        ),
+    ];
+
+    fn run(&self, all: &Commands) -> Result<u8, Failure> {
+        main(self, all)
+    }
+}
+
+fn main(args: &ListArgs, commands: &Commands) -> Result<u8, Failure> {
+    let all = All::new(commands);
     let listing = match args.name.as_deref() {
         None => Some(all.overview()),
         Some("operators") => {
@@ -251,6 +245,8 @@ struct All {
     conflicts: Vec<Item>,
     cases: Vec<Item>,
     machines: Vec<Item>,
+    /// The arguments of a command for each problem. The last one selects the algorithm.
+    usages: Vec<(&'static str, &'static str)>,
 }
 
 /// The commands that accept the two kinds of machines.
@@ -271,7 +267,7 @@ fn machines() -> Vec<Item> {
 }
 
 impl All {
-    fn new() -> Self {
+    fn new(commands: &Commands) -> Self {
         let registry = plimsoll::registry();
         let own = PROBLEMS.iter().flat_map(|problem| algorithms(&registry, problem)).map(Item::algorithm);
         let suite = |suite: &Suite| {
@@ -297,6 +293,7 @@ impl All {
             conflicts: Relation::ABOUT.map(|(name, about)| Item::new(name, about, "")).to_vec(),
             cases: CONTROL_CASES.iter().map(case).collect(),
             machines: machines(),
+            usages: commands.iter().flat_map(|entry| entry.solves).copied().collect(),
         }
     }
 
@@ -316,6 +313,11 @@ impl All {
         ]
     }
 
+    /// Returns the arguments of a command that answers a problem.
+    fn usage(&self, problem: &str) -> Option<&'static str> {
+        self.usages.iter().find(|(name, _)| *name == problem).map(|(_, usage)| *usage)
+    }
+
     /// Returns the algorithms of a problem.
     fn of(&self, problem: &str) -> Vec<&Item> {
         self.algorithms.iter().filter(|item| item.problem == problem).collect()
@@ -325,12 +327,12 @@ impl All {
     fn overview(&self) -> Listing<'_> {
         let mut listing = Listing::new(self.lists());
         let text = &mut listing.text;
-        let problem = |(name, about, _): &(&'static str, &'static str, &str)| {
+        let problem = |name: &&'static str| {
             let own = self.of(name);
             let exact = own.iter().filter(|item| item.kind == EXACT).count();
-            cells![*name, exact, own.len() - exact, *about]
+            cells![*name, exact, own.len() - exact, objective(name)]
         };
-        text.table(&["problem", "exact", "heuristic", "seeks"], QUESTIONS.iter().map(problem));
+        text.table(&["problem", "exact", "heuristic", "seeks"], PROBLEMS.iter().map(problem));
         text.push("\n");
         text.line("suites", names(&self.suites));
         text.line("families", names(&self.families));
@@ -358,8 +360,8 @@ impl All {
         let own = self.of(problem);
         let mut listing = Listing { problem: Some(problem), ..Listing::new(Vec::new()) };
         let text = &mut listing.text;
-        if let Some((_, about, usage)) = QUESTIONS.iter().find(|(name, ..)| *name == problem) {
-            text.push(&format!("{problem}: {about}\n"));
+        text.push(&format!("{problem}: {}\n", objective(problem)));
+        if let Some(usage) = self.usage(problem) {
             text.line("used by", format_args!("plimsoll {usage} NAME"));
         }
         let row = |item: &&Item| cells![item.name, item.kind, &item.about];
@@ -412,7 +414,7 @@ impl All {
         }
         let found: Vec<&Item> = self.algorithms.iter().filter(is_it).collect();
         if !found.is_empty() {
-            return Some(algorithm_listing(found));
+            return Some(self.algorithms_of(found));
         }
         let others = [
             ("suite", &self.suites, "plimsoll bench"),
@@ -458,6 +460,48 @@ impl All {
         let known: Vec<&str> = PROBLEMS.iter().copied().chain(TOPICS).chain(names).collect();
         unknown("name", name, &known, "plimsoll list")
     }
+
+    /// Returns the report on the algorithms that share a name, one per problem.
+    fn algorithms_of<'a>(&self, found: Vec<&'a Item>) -> Listing<'a> {
+        let mut listing = Listing::new(Vec::new());
+        let text = &mut listing.text;
+        for (at, Item { problem, name, kind, about, source, time, parameters, .. }) in
+            found.iter().enumerate()
+        {
+            if at > 0 {
+                text.push("\n");
+            }
+            text.line("algorithm", name);
+            text.line("problem", format_args!("{problem}: {}", objective(problem)));
+            text.line("kind", kind);
+            text.line("description", about);
+            text.line("source", source);
+            text.line("time", time);
+            let guarantee = if *kind == EXACT {
+                "proves its answer if it completes; stopped by a limit, it returns its best answer and a bound"
+            } else {
+                "none; its answer is checked, and counts as optimal only if it meets a lower bound"
+            };
+            text.line("guarantee", guarantee);
+            text.line(
+                "supports",
+                "every valid input; an algorithm with a size limit rejects larger inputs and reports the limit",
+            );
+            let own = if *name == "k-buffers" { ", --buffers" } else { "" };
+            text.line("options", format_args!("--time-limit, --node-limit, --threads, --seed{own}"));
+            let parameters = parameters.as_deref().unwrap_or_default();
+            let more = if parameters.is_empty() { "" } else { "[:PARAMETER..]" };
+            if let Some(usage) = self.usage(problem) {
+                text.line("used by", format_args!("plimsoll {usage} {name}{more}"));
+            }
+            if !parameters.is_empty() {
+                let row = |one: &Parameter| cells![one.name, one.about];
+                text.table(&["parameter", "effect"], parameters.iter().map(row));
+            }
+        }
+        listing.lists = Lists(vec![("algorithms", found)]);
+        listing
+    }
 }
 
 /// Returns the names of entries, separated by commas.
@@ -471,45 +515,5 @@ fn family_listing(item: &Item) -> Listing<'_> {
     let params = item.family.iter().flat_map(|family| family.params);
     let row = |one: &FamilyParam| cells![one.name, one.default, one.about];
     listing.text.table(&["--param", "default", "meaning"], params.map(row));
-    listing
-}
-
-/// Returns the report on the algorithms that share a name, one per problem.
-fn algorithm_listing(found: Vec<&Item>) -> Listing<'_> {
-    let mut listing = Listing::new(Vec::new());
-    let text = &mut listing.text;
-    for (at, Item { problem, name, kind, about, source, time, parameters, .. }) in found.iter().enumerate() {
-        if at > 0 {
-            text.push("\n");
-        }
-        let question = QUESTIONS.iter().find(|(one, ..)| one == problem);
-        let (seeks, usage) = question.map_or(("", ""), |(_, seeks, usage)| (*seeks, *usage));
-        text.line("algorithm", name);
-        text.line("problem", format_args!("{problem}: {seeks}"));
-        text.line("kind", kind);
-        text.line("description", about);
-        text.line("source", source);
-        text.line("time", time);
-        let guarantee = if *kind == EXACT {
-            "proves its answer if it completes; stopped by a limit, it returns its best answer and a bound"
-        } else {
-            "none; its answer is checked, and counts as optimal only if it meets a lower bound"
-        };
-        text.line("guarantee", guarantee);
-        text.line(
-            "supports",
-            "every valid input; an algorithm with a size limit rejects larger inputs and reports the limit",
-        );
-        let own = if *name == "k-buffers" { ", --buffers" } else { "" };
-        text.line("options", format_args!("--time-limit, --node-limit, --threads, --seed{own}"));
-        let parameters = parameters.as_deref().unwrap_or_default();
-        let more = if parameters.is_empty() { "" } else { "[:PARAMETER..]" };
-        text.line("used by", format_args!("plimsoll {usage} {name}{more}"));
-        if !parameters.is_empty() {
-            let row = |one: &Parameter| cells![one.name, one.about];
-            text.table(&["parameter", "effect"], parameters.iter().map(row));
-        }
-    }
-    listing.lists = Lists(vec![("algorithms", found)]);
     listing
 }

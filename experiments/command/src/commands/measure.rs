@@ -1,6 +1,7 @@
 //! `plimsoll measure`: runs schedules on this machine and compares measured with predicted times.
 
 use crate::args::{bytes, bytes_within, seconds};
+use crate::command::{Command, Commands, Task};
 use crate::commands::choose::no_machine;
 use crate::commands::overlap::chosen;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
@@ -121,7 +122,7 @@ pub struct RunArgs {
     buffers: u32,
     /// Set the on-chip memory to the peak activations of each graph plus this many bytes [default: the
     /// capacity of the machine]
-    #[arg(long, alias = "room", value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
     slack: Option<u64>,
     /// Replace the first dimension of every model input
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -151,6 +152,28 @@ fn rate(text: &str) -> Result<f64, String> {
 fn startup(text: &str) -> Result<Duration, String> {
     let time = seconds(text)?;
     if time <= Duration::from_secs(1) { Ok(time) } else { Err("expected at most one second".to_owned()) }
+}
+
+impl Command for MeasureArgs {
+    const NAME: &str = "measure";
+    const ABOUT: &str =
+        "Run the timelines of `overlap` on this machine and compare predicted with measured times";
+    const TASK: Task = Task::Model;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate lenet5 --out net.json && plimsoll measure run net.json --machine generic --algorithm ping-pong --cold 1MiB --repeat 1",
+            "Run a schedule on this machine, and compare measured with predicted times",
+        ),
+        (
+            "plimsoll measure run --chains 2 --machine generic --algorithm ping-pong --cold 1MiB --repeat 1",
+            "Measure two random chains",
+        ),
+    ];
+    const EAGER: bool = true;
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
 }
 
 pub fn main(args: &MeasureArgs) -> Result<u8, Failure> {

@@ -1,5 +1,7 @@
 //! `plimsoll merge`: joins the shards of a sweep.
 
+use crate::command::{Command, Commands, Task};
+use crate::failure::RUNS_CODES;
 use crate::failure::{Failure, code_of_runs};
 use crate::format;
 use crate::output;
@@ -28,6 +30,24 @@ pub struct MergeArgs {
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
+}
+
+impl Command for MergeArgs {
+    const NAME: &str = "merge";
+    const ABOUT: &str = "Join the shards of a sweep";
+    const TASK: Task = Task::Algorithms;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "printf '%s\\n' 'instances=[{suite=\"embedded\"}]' 'algorithms=[{names=\"greedy-by-size\"}]' > s.toml && plimsoll sweep s.toml --shard 1/2 --out one && plimsoll sweep s.toml --shard 2/2 --out two && plimsoll merge one two --out all",
+            "Join the two shards of a sweep",
+        ),
+        ("plimsoll merge one --out part --partial", "Join the shards that are available"),
+    ];
+    const CODES: &str = RUNS_CODES;
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
 }
 
 pub fn main(args: &MergeArgs) -> Result<u8, Failure> {

@@ -1,4 +1,6 @@
-//! One module per command.
+//! One module per command, and the list of all commands.
+
+use crate::command::{Commands, Entry, native};
 
 pub mod audit;
 pub mod bench;
@@ -35,3 +37,52 @@ pub mod sweep;
 pub mod tiers;
 pub mod verify;
 pub mod view;
+
+/// All commands, in the order of the help.
+pub const COMMANDS: Commands = Commands(&[
+    Some(Entry::of::<solve::SolveArgs>()),
+    native::<verify::VerifyArgs>(),
+    native::<compare::CompareArgs>(),
+    native::<audit::AuditArgs>(),
+    Some(Entry::of::<spill::SpillArgs>()),
+    native::<view::ViewArgs>(),
+    native::<import::ImportArgs>(),
+    native::<order::OrderArgs>(),
+    Some(Entry::of::<plan::PlanArgs>()),
+    Some(Entry::of::<overlap::OverlapArgs>()),
+    native::<tiers::TiersArgs>(),
+    native::<fuse::FuseArgs>(),
+    native::<measure::MeasureArgs>(),
+    native::<bench::BenchArgs>(),
+    native::<sweep::SweepArgs>(),
+    native::<merge::MergeArgs>(),
+    native::<report::ReportArgs>(),
+    native::<recheck::RecheckArgs>(),
+    native::<reproduce::ReproduceArgs>(),
+    Some(Entry::of::<generate::GenerateArgs>()),
+    Some(Entry::of::<convert::ConvertArgs>()),
+    native::<datasets::DatasetsArgs>(),
+    Some(Entry::of::<list::ListArgs>()),
+    native::<shell::CompletionsArgs>(),
+    native::<shell::ManArgs>(),
+    native::<sweep::WorkerArgs>(),
+    native::<externals::ReaperArgs>(),
+]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll::posed::PROBLEMS;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        COMMANDS.declaration().debug_assert();
+    }
+
+    #[test]
+    fn every_problem_has_a_command() {
+        let solved = COMMANDS.iter().flat_map(|entry| entry.solves).map(|(problem, _)| *problem);
+        assert_eq!(solved.collect::<BTreeSet<_>>(), PROBLEMS.iter().copied().collect());
+    }
+}

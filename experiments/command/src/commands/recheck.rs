@@ -1,6 +1,7 @@
 //! `plimsoll recheck`: reruns records and compares the results.
 
 use crate::args::{OpenArgs, seconds};
+use crate::command::{Command, Commands, Task};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::report::{self, Printed, Text, cells};
 use clap::Args;
@@ -32,6 +33,23 @@ pub struct RecheckArgs {
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
+}
+
+impl Command for RecheckArgs {
+    const NAME: &str = "recheck";
+    const ABOUT: &str = "Rerun records of `bench` and compare all results that do not depend on time";
+    const TASK: Task = Task::Algorithms;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll bench embedded --only patent --algorithms greedy-by-size --out record && plimsoll recheck record",
+            "Rerun the rows of a record, and compare the results",
+        ),
+        ("plimsoll recheck record --every 2 --json", "Rerun every second row"),
+    ];
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
 }
 
 pub fn main(args: &RecheckArgs) -> Result<u8, Failure> {

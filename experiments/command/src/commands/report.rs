@@ -1,6 +1,7 @@
 //! `plimsoll report`: analyses rows and writes tables, charts and an HTML page.
 
 use super::choose::{in_order, unknown};
+use crate::command::{Command, Commands, Task};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
@@ -101,6 +102,26 @@ fn at_least_zero(text: &str, what: &str) -> Result<f64, String> {
         Ok(number)
     } else {
         Err(format!("expected {what} of at least 0"))
+    }
+}
+
+impl Command for ReportArgs {
+    const NAME: &str = "report";
+    const ABOUT: &str = "Analyse the results of `bench` and `sweep` in tables, charts and an HTML page";
+    const TASK: Task = Task::Algorithms;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll bench embedded --only patent --algorithms exact,greedy-by-size --out record && plimsoll report record --out page",
+            "Analyse the record of a benchmark in tables, charts and an HTML page",
+        ),
+        (
+            "plimsoll report record --out page --target-gap 1",
+            "Count runs with a gap of at most 1 % as solved",
+        ),
+    ];
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
     }
 }
 

@@ -1,7 +1,9 @@
 //! `plimsoll reproduce`: recomputes published results and compares them with the printed numbers.
 
 use crate::args::{seconds, threads};
+use crate::command::{Command, Commands, Task};
 use crate::commands::choose::near;
+use crate::failure::REPRODUCE_CODES;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::format;
 use crate::output;
@@ -51,6 +53,25 @@ pub struct ReproduceArgs {
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+}
+
+impl Command for ReproduceArgs {
+    const NAME: &str = "reproduce";
+    const ABOUT: &str = "Recompute published results and compare them with the printed numbers";
+    const TASK: Task = Task::Algorithms;
+    const EXAMPLES: &[(&str, &str)] = &[
+        ("plimsoll reproduce patent", "Recompute the numbers of a patent"),
+        (
+            "plimsoll reproduce patent --out papers",
+            "Write the report, the rows and the figures into a folder",
+        ),
+    ];
+    const CODES: &str = REPRODUCE_CODES;
+    const HAS_PROGRESS: bool = true;
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
 }
 
 pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {

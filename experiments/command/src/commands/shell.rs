@@ -1,9 +1,10 @@
 //! `plimsoll completions` and `plimsoll man`: shell completions and manual pages.
 
+use crate::command::{Command, Commands, Task};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
-use clap::{Args, Command};
+use clap::Args;
 use clap_complete::Shell;
 use std::fs;
 use std::path::PathBuf;
@@ -21,14 +22,48 @@ pub struct ManArgs {
     folder: PathBuf,
 }
 
-pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<u8, Failure> {
+impl Command for CompletionsArgs {
+    const NAME: &str = "completions";
+    const ABOUT: &str = "Print shell completions";
+    const TASK: Task = Task::Reference;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll completions bash > plimsoll.bash",
+            "Write completions for bash, to be loaded with `source`",
+        ),
+        (
+            "plimsoll completions zsh > _plimsoll",
+            "Write completions for zsh, to be placed in a folder of `fpath`",
+        ),
+    ];
+
+    fn run(&self, all: &Commands) -> Result<u8, Failure> {
+        completions(self, all.declaration())
+    }
+}
+
+pub fn completions(args: &CompletionsArgs, mut command: clap::Command) -> Result<u8, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "plimsoll", &mut script);
     output::print(&String::from_utf8_lossy(&script))?;
     Ok(ANSWERED)
 }
 
-pub fn manual(args: &ManArgs, command: Command) -> Result<u8, Failure> {
+impl Command for ManArgs {
+    const NAME: &str = "man";
+    const ABOUT: &str = "Write manual pages, one per command";
+    const TASK: Task = Task::Reference;
+    const EXAMPLES: &[(&str, &str)] = &[
+        ("plimsoll man share/man1", "Write all manual pages into a folder"),
+        ("plimsoll man pages && ls pages/plimsoll-solve.1", "Find the page of a command"),
+    ];
+
+    fn run(&self, all: &Commands) -> Result<u8, Failure> {
+        manual(self, all.declaration())
+    }
+}
+
+pub fn manual(args: &ManArgs, command: clap::Command) -> Result<u8, Failure> {
     let folder = &args.folder;
     let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
     written.map_err(|error| Failure::input(format!("cannot write into {}: {error}", folder.display())))?;

@@ -6,16 +6,18 @@ use super::header::Header;
 use super::proof::{self, ProofReport};
 use super::subject::{About, Subject, SubjectArgs};
 use crate::args::EffortArgs;
+use crate::command::{Command, Commands, Task};
 use crate::failure::{Failure, code};
 use crate::format;
 use crate::output;
 use crate::report::{self, Printed, Text, WithLayout, bytes, noted};
+use crate::signals::First;
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::csv::Pins;
 use plimsoll::model::{
     Bytes, Certificate, Claim, Entry, Instance, InstanceProblem, Offsets, Outcome, Problem, SharedObjects,
-    Silent, Stop, Witness, WitnessSummary, load,
+    Silent, SplitBuffers, Stop, Witness, WitnessSummary, load,
 };
 use plimsoll::run::{Limits, RunError, run};
 use plimsoll_lab::report::{gap_percent, map::Map};
@@ -63,6 +65,33 @@ pub struct SolveArgs {
 
 /// A function that writes a solution as a C header.
 type Writer<P> = fn(&Instance, &<P as Problem>::Solution, &mut dyn Write) -> io::Result<()>;
+
+impl Command for SolveArgs {
+    const NAME: &str = "solve";
+    const ABOUT: &str = "Plan the memory of one instance";
+    const TASK: Task = Task::Instance;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate above-load --out a.csv && plimsoll solve a.csv",
+            "Place the buffers of a generated instance, and prove the lowest peak",
+        ),
+        (
+            "plimsoll solve a.csv --time-limit 5 --output layout.csv --plot layout.svg",
+            "Write and draw the best layout found within 5 seconds",
+        ),
+    ];
+    const HAS_PROGRESS: bool = true;
+    const SIGNAL: Option<First> = Some(First::KeepsAnswers);
+    const SOLVES: &[(&str, &str)] = &[
+        (Offsets::NAME, "solve INSTANCE --algorithm"),
+        (SplitBuffers::NAME, "solve INSTANCE --problem split-buffers --algorithm"),
+        (SharedObjects::NAME, "solve INSTANCE --problem shared-objects --algorithm"),
+    ];
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
+}
 
 pub fn main(args: &SolveArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();

@@ -1,11 +1,14 @@
 //! `plimsoll sweep`: runs all experiments that a TOML file describes.
 
 use super::externals::FirstFailures;
+use crate::command::{Command, Commands, Task};
+use crate::failure::RUNS_CODES;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, code_of_runs, nothing_read};
 use crate::format;
 use crate::input::{folder_of, input_file, is_copy};
 use crate::output;
 use crate::report::{self, Printed, Text};
+use crate::signals::First;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_lab::executor::{Report, Start, run_in_workers, serve};
@@ -81,6 +84,25 @@ pub struct SweepArgs {
     json: bool,
 }
 
+impl Command for SweepArgs {
+    const NAME: &str = "sweep";
+    const ABOUT: &str = "Run all experiments that a TOML file describes, or resume an interrupted sweep";
+    const TASK: Task = Task::Algorithms;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "printf '%s\\n' 'instances=[{suite=\"embedded\"}]' 'algorithms=[{names=\"greedy-by-size\"}]' > s.toml && plimsoll sweep s.toml --dry-run",
+            "Describe a sweep, and list its runs",
+        ),
+        ("plimsoll sweep s.toml --out record", "Execute or resume the runs"),
+    ];
+    const CODES: &str = RUNS_CODES;
+    const SIGNAL: Option<First> = Some(First::KeepsAnswers);
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
+}
+
 pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     let commands = if args.dry_run || args.no_submit { VersionCommands::Skip } else { VersionCommands::Run };
     let sweep = sweep::read(&args.file, folder_of(&args.file), commands)?;
@@ -137,11 +159,22 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     }
 }
 
-/// Executes the runs that are requested on standard input, until standard input ends.
-pub fn worker() -> Result<u8, Failure> {
-    let served = serve(std::io::stdin(), std::io::stdout());
-    served.map_err(Failure::internal)?;
-    Ok(ANSWERED)
+/// No arguments.
+#[derive(Args, Debug)]
+pub struct WorkerArgs {}
+
+impl Command for WorkerArgs {
+    const NAME: &str = "sweep-worker";
+    const ABOUT: &str = "Execute the runs of a sweep that are requested on standard input";
+    const TASK: Task = Task::Internal;
+    const EXAMPLES: &[(&str, &str)] = &[];
+    const SIGNAL: Option<First> = None;
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        let served = serve(std::io::stdin(), std::io::stdout());
+        served.map_err(Failure::internal)?;
+        Ok(ANSWERED)
+    }
 }
 
 fn own_binary() -> Result<PathBuf, Failure> {

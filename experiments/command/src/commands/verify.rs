@@ -7,10 +7,12 @@ use super::order;
 use super::proof::{self, Refusal, Verdict};
 use super::subject::{About, Subject, SubjectArgs};
 use crate::args::EffortArgs;
+use crate::command::{Command, Commands, Task};
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, NOTHING_FOUND, REFUTED};
 use crate::input::{input_file, shown};
 use crate::output;
 use crate::report::{self, Printed, Text, bytes};
+use crate::signals::First;
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::csv::{Given, Pins};
@@ -86,6 +88,28 @@ pub struct VerifyArgs {
     json: bool,
     #[command(flatten)]
     subject: SubjectArgs,
+}
+
+impl Command for VerifyArgs {
+    const NAME: &str = "verify";
+    const ABOUT: &str = "Check an answer and its certificate";
+    const TASK: Task = Task::Instance;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --algorithm greedy-by-size --output layout.csv && plimsoll verify a.csv layout.csv",
+            "Check a layout, and report the buffers above the lower bound",
+        ),
+        (
+            "plimsoll verify a.csv layout.csv --best --time-limit 5",
+            "Also search for the optimum for at most 5 seconds",
+        ),
+    ];
+    const HAS_PROGRESS: bool = true;
+    const SIGNAL: Option<First> = Some(First::KeepsAnswers);
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
 }
 
 pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {

@@ -2,10 +2,12 @@
 
 use super::{plan, solve};
 use crate::args::bytes;
+use crate::command::{Command, Commands, Task};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::input::{folder_of, input_file};
 use crate::output;
+use crate::signals::First;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use clap::{Args, Parser};
 use plimsoll::datasets::{is_model, read_model};
@@ -50,6 +52,27 @@ pub struct ViewArgs {
     /// and --problem
     #[arg(last = true, value_name = "OPTIONS")]
     options: Vec<String>,
+}
+
+impl Command for ViewArgs {
+    const NAME: &str = "view";
+    const ABOUT: &str = "Write an HTML page that shows a layout or a plan";
+    const TASK: Task = Task::Instance;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate above-load --out a.csv && plimsoll view a.csv --output a.html",
+            "Write a page that shows the optimal layout",
+        ),
+        (
+            "plimsoll generate squeezenet --out net.json && plimsoll view net.json -- --time-limit 5",
+            "Write net.html, with the best plan of a model found within 5 seconds",
+        ),
+    ];
+    const SIGNAL: Option<First> = Some(First::KeepsAnswers);
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
 }
 
 pub fn main(args: &ViewArgs) -> Result<u8, Failure> {

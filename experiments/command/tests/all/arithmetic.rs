@@ -34,7 +34,7 @@ fn integer_searches_are_exact() {
         "offsets",
         "--algorithms",
         "exact,search",
-        "--details",
+        "--verbose",
         "--out",
         "rec",
     ];
@@ -64,7 +64,7 @@ fn claims_proved_by_highs_alone_are_marked() {
         let screen = scratch.plimsoll(&[&words[..], &["--force"]].concat()).exits(0).stdout;
         let alone = screen.contains("1 best bound rests on floating-point arithmetic alone");
         assert_eq!(alone, solvers == "ilp", "{screen}");
-        scratch.plimsoll(&[&words[..], &["--force", "--details"]].concat()).exits(0).stdout
+        scratch.plimsoll(&[&words[..], &["--force", "--verbose"]].concat()).exits(0).stdout
     };
     let alone = bench("ilp", "alone");
     assert!(alone.contains(&marked) && alone.contains("optimal (floating point)"), "{alone}");
@@ -72,7 +72,7 @@ fn claims_proved_by_highs_alone_are_marked() {
     // If exact arithmetic proves the best bound too, the bound counts as exact.
     let both = bench("ilp,exact", "both");
     assert!(!both.contains(&marked) && both.contains("optimal (floating point)"), "{both}");
-    let whole = ["bench", "c.csv", "--processes", "--algorithms", "ilp", "--details", "--out", "whole"];
+    let whole = ["bench", "c.csv", "--processes", "--algorithms", "ilp", "--verbose", "--out", "whole"];
     assert!(scratch.plimsoll(&whole).exits(0).stdout.contains("optimal (floating point)"));
     let text = "[[instances]]\npath = \"c.csv\"\n[[algorithms]]\nnames = [\"ilp\", \"exact\"]\n";
     scratch.write("s.toml", text);

@@ -28,7 +28,7 @@ fn a_record_contains_rows_pages_and_maps() {
         "--out",
         "rec",
     ];
-    let run = scratch.plimsoll(&[&words[..], &["--details"]].concat()).exits(0);
+    let run = scratch.plimsoll(&[&words[..], &["--verbose"]].concat()).exits(0);
     assert!(run.stdout.contains("pisarchyk-lee") && run.stdout.contains("gap %"));
     assert!(run.stderr.is_empty(), "{}", run.stderr);
     let rows = rows(&scratch, "rec");
@@ -225,7 +225,7 @@ fn built_in_algorithms_run_as_processes_and_are_compared() {
     scratch.write("less.7.csv", TINY);
     let words =
         ["bench", "tiny.8.csv", "less.7.csv", "--decide", "--processes", "--algorithms", "exact,naive"];
-    let more = ["--seeds", "2", "--reference", "exact", "--shift", "0.5", "--details", "--out", "rec"];
+    let more = ["--seeds", "2", "--reference", "exact", "--shift", "0.5", "--verbose", "--out", "rec"];
     let run = scratch.plimsoll(&[&words[..], &more].concat()).exits(0);
     assert!(run.stdout.contains("naive / exact") && run.stdout.contains("shift 0.5"));
     let rows = rows(&scratch, "rec");
@@ -267,7 +267,10 @@ fn unsupported_questions_are_rejected() {
     let refused = |more: &[&str], why: &str| {
         scratch.plimsoll(&[&["bench", "tiny.8.csv", "--algorithms", "exact"], more].concat()).refuses(&[why]);
     };
-    refused(&["--processes", "--problems", "pools"], "--processes supports only the problem offsets");
+    refused(
+        &["--processes", "--problems", "shared-objects"],
+        "--processes supports only the problem offsets",
+    );
     refused(&["--reference", "naive"], "--reference 'naive': this algorithm is not part of the benchmark");
     refused(&["--decide=some"], "expected a size such as 1048576, 64k, 1.5MiB or 2GB, or file, or load");
     refused(&["--external-version", "x=true"], "no external planner is called 'x'");
@@ -518,7 +521,7 @@ fn own_times_are_compared_in_addition_to_process_times() {
     let externals = kinds.map(|kind| format!("{kind}=sh peer.sh {kind} {{input}} {{output}}"));
     let patterns = kinds.map(|kind| format!("{kind}=Elapsed time ([^s]+)"));
     let mut words = vec!["bench", "tiny.8.csv", "--decide", "--processes", "--algorithms", "exact"];
-    words.extend(["--reference", "exact", "--details", "--out", "rec"]);
+    words.extend(["--reference", "exact", "--verbose", "--out", "rec"]);
     words.extend(externals.iter().flat_map(|external| ["--external", external]));
     words.extend(patterns.iter().flat_map(|pattern| ["--external-elapsed", pattern]));
     let run = scratch.narrow(&words).exits(0);

@@ -116,7 +116,7 @@ fn decisions_are_noted() {
     let run = scratch.plimsoll(&["convert", "k.json", "-o", "out"]).exits(0);
     assert!(run.stderr.contains("buffer 7 'z': bound to pool 2 'Mat'"), "{}", run.stderr);
     // Colocated buffers become one allocation of the larger size.
-    let words = ["bench", "k.json", "--algorithms", "first-fit-size", "--problems", "offsets", "--details"];
+    let words = ["bench", "k.json", "--algorithms", "first-fit-size", "--problems", "offsets", "--verbose"];
     let run = scratch.plimsoll(&words).exits(0);
     assert!(run.stderr.is_empty() && run.stdout.contains("k-Vec"), "{}", run.stderr);
     assert!(run.stdout.contains("k-Mat"), "{}", run.stdout);

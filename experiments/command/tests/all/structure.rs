@@ -83,7 +83,8 @@ fn split_buffers_and_shared_objects_use_the_same_conflicts() {
         let report = plan(SKIP, &["--conflicts", "reachable", "--problem", problem]);
         assert_eq!((&report["problem"], &report["arena"]), (&Value::from(problem), &Value::from(270)));
     }
-    let pools = plan(SKIP, &["--conflicts", "reachable", "--problem", "pools", "--algorithm", "mini-infer"]);
+    let pools =
+        plan(SKIP, &["--conflicts", "reachable", "--problem", "shared-objects", "--algorithm", "mini-infer"]);
     assert!(pools["arena"].as_u64().unwrap() >= 270, "{pools}");
 }
 

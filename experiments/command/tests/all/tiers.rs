@@ -240,7 +240,8 @@ fn input_files_are_never_overwritten() {
 #[cfg(feature = "ilp")]
 #[test]
 fn shared_objects_with_conflicts_have_their_own_default_solver() {
-    let run = scratch().plimsoll(&["plan", "net.json", "--conflicts", "reachable", "--problem", "pools"]);
+    let run =
+        scratch().plimsoll(&["plan", "net.json", "--conflicts", "reachable", "--problem", "shared-objects"]);
     assert!(run.exits(0).stdout.contains("pool-ilp"));
 }
 

@@ -220,7 +220,7 @@ fn answers_to_every_problem_are_verified() {
     assert!(message.contains("conflict"), "{message}");
     let mut certificate = certified(&scratch, TINY);
     certificate["peak"] = json!(null);
-    scratch.plimsoll(&["solve", "t.csv", "--problem", "pools", "-o", "o.csv"]).exits(0);
+    scratch.plimsoll(&["solve", "t.csv", "--problem", "shared-objects", "-o", "o.csv"]).exits(0);
     scratch
         .plimsoll(&["verify", "t.csv", "o.csv", "--certificate", "c.json"])
         .refuses(&["only layouts", "shared-objects"]);
@@ -314,7 +314,7 @@ fn unknown_columns_are_noted_once() {
 fn shared_objects_note_ignored_columns() {
     let scratch = Scratch::new();
     scratch.write("t.csv", "id,lower,upper,size,alignment,offset\na,0,2,4,8,\nb,1,3,4,8,16\n");
-    let run = scratch.plimsoll(&["solve", "t.csv", "--problem", "pools", "--json"]).exits(0);
+    let run = scratch.plimsoll(&["solve", "t.csv", "--problem", "shared-objects", "--json"]).exits(0);
     assert!(
         run.stderr.contains("2 buffers have an alignment")
             && run.stderr.contains("1 buffer has a fixed offset")

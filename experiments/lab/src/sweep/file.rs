@@ -40,8 +40,7 @@
 //! [[algorithms]]
 //! names = ["exact", "first-fit-size"]    # or one of the groups heuristics, solvers and all
 //! problem = "offsets"                 # default: the first of these that has the algorithm: offsets,
-//!                                     # shared-objects, split-buffers, orders, joint, spilling, timelines,
-//!                                     # tiers, fusion
+//!                                     # shared-objects, then the others in the order of `plimsoll list`
 //! terms = "machine=luna"              # terms of the question; `plimsoll bench --help` lists the keys
 //! threads = [1, 2]                    # default 1
 //! decide = "load"                     # a capacity to decide: "load", "file" or bytes; default: optimise

@@ -46,7 +46,7 @@ fn count(
     setting: Setting,
     method: &str,
 ) -> Result<Counted, ReproduceError> {
-    let entry = named(&context.registry.fusions, method)?;
+    let entry = named(&context.registry.fusion, method)?;
     let patterns = Patterns::find(setting.patterns).map_err(ReproduceError::defect)?;
     let units = Units::find(setting.units).map_err(ReproduceError::defect)?;
     let (setup, limits) = (context.setup, context.limits);

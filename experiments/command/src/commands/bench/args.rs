@@ -90,7 +90,7 @@ pub struct BenchArgs {
     #[arg(long, requires = "out")]
     pub report: bool,
     /// Print all algorithms and all runs instead of only the best algorithms
-    #[arg(long, short, alias = "details")]
+    #[arg(long, short)]
     pub verbose: bool,
     /// Record improvements of solutions and bounds over time (trace.csv), and draw the gap over time
     #[arg(long, requires = "out")]

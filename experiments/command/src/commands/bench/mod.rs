@@ -9,9 +9,12 @@ mod store;
 use super::choose::misspelt;
 use super::externals::FirstFailures;
 use crate::args::end_note;
+use crate::command::{Command, Commands, Task};
+use crate::failure::RUNS_CODES;
 use crate::failure::{Failure, NOTHING_FOUND, code_of_runs, nothing_read};
 use crate::output;
 use crate::report::pinned;
+use crate::signals::First;
 pub use args::BenchArgs;
 use experiment::Selection;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -43,6 +46,29 @@ use store::{Finished, Record};
 
 /// The interval of the progress indicator while instances are generated.
 const TICK: Duration = Duration::from_millis(200);
+
+impl Command for BenchArgs {
+    const NAME: &str = "bench";
+    const ABOUT: &str =
+        "Run many algorithms on many instances, and compare the results with the best proven bounds";
+    const TASK: Task = Task::Algorithms;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll bench embedded --only patent --algorithms exact,greedy-by-size",
+            "Run two algorithms on built-in instances",
+        ),
+        (
+            "plimsoll generate uniform --param buffers=50 --count 3 --out set && plimsoll bench 'set/*.csv' --algorithms exact,valley-fit --out record",
+            "Run two algorithms on your own files, and keep the rows",
+        ),
+    ];
+    const CODES: &str = RUNS_CODES;
+    const SIGNAL: Option<First> = Some(First::KeepsAnswers);
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
+}
 
 pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());

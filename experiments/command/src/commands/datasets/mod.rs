@@ -5,6 +5,7 @@ mod client;
 mod fetch;
 mod verify;
 
+use crate::command::{Command, Commands, Task};
 use crate::failure::{ANSWERED, Failure};
 use crate::report::{self, Printed, Text, cells};
 pub use args::DatasetsArgs;
@@ -12,6 +13,24 @@ use args::{DatasetsCommand, DatasetsListArgs};
 use plimsoll::datasets::{Corpus, CorpusFile, MANIFEST};
 use plimsoll::model::Bytes;
 use serde::Serialize;
+
+impl Command for DatasetsArgs {
+    const NAME: &str = "datasets";
+    const ABOUT: &str = "List, verify or fetch the external corpora";
+    const TASK: Task = Task::Reference;
+    const EXAMPLES: &[(&str, &str)] = &[
+        ("plimsoll datasets list", "List the external corpora"),
+        (
+            "plimsoll generate uniform --count 3 --out set && plimsoll datasets verify set",
+            "Compare generated files with their manifest",
+        ),
+    ];
+    const EAGER: bool = true;
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
+}
 
 pub fn main(args: &DatasetsArgs) -> Result<u8, Failure> {
     match &args.command {

@@ -3,15 +3,17 @@
 mod args;
 mod report;
 
+use crate::command::{Command, Commands, Task};
 use crate::commands::{choose, contest};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
+use crate::signals::First;
 pub use args::FuseArgs;
 use plimsoll::fusion::{FuseError, FuseRun};
-use plimsoll::model::SolveError;
 use plimsoll::model::fusion::{Fusion, Fusions, Patterns, UnitRule, Units, contracted};
 use plimsoll::model::graph::write_graph;
+use plimsoll::model::{Problem as _, SolveError};
 use plimsoll::posed::{Terms, ToFuse};
 use plimsoll::run::RunError;
 use plimsoll_lab::report::Basis;
@@ -20,6 +22,26 @@ use report::FuseReport;
 
 /// The keyword for the units named in the graph.
 const GRAPH: &str = "graph";
+
+impl Command for FuseArgs {
+    const NAME: &str = "fuse";
+    const ABOUT: &str = "Fuse operators into groups, and bound the coverage";
+    const TASK: Task = Task::Model;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate squeezenet --out net.json && plimsoll fuse net.json",
+            "Fuse operators, and bound the number of optimised relations",
+        ),
+        ("plimsoll fuse net.json --compare --time-limit 1", "Compare all algorithms for fusion"),
+    ];
+    const HAS_PROGRESS: bool = true;
+    const SIGNAL: Option<First> = Some(First::KeepsAnswers);
+    const SOLVES: &[(&str, &str)] = &[(Fusions::NAME, "fuse MODEL --algorithm")];
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
+}
 
 pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
@@ -33,7 +55,7 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let patterns = Patterns::find(&args.patterns).map_err(Failure::input)?;
     let own = args.units == GRAPH;
     let units = if own { None } else { Some(Units::find(&args.units).map_err(Failure::input)?) };
-    let entry = choose::named(&registry.fusions, &args.algorithm, "algorithm")?;
+    let entry = choose::named(&registry.fusion, &args.algorithm, "algorithm")?;
     let import = args.model.read()?;
     let graph = &import.graph;
     let units = units.unwrap_or_else(|| Units::of_graph(graph));

@@ -3,12 +3,14 @@
 mod args;
 pub mod verify;
 
+use crate::command::{Command, Commands, Task};
 use crate::commands::choose;
 use crate::commands::contest::{Head, Stops, about, compare, print};
 use crate::commands::proof::{self, ProofReport};
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use crate::report::{self, Cell, Printed, Text, bytes, cells, noted, sized};
+use crate::signals::First;
 pub use args::OrderArgs;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::assumptions::{Assumption, assumptions};
@@ -16,7 +18,7 @@ use plimsoll::datasets::{Import, OperatorPlace};
 use plimsoll::graphs::{GraphRun, OrderedRegion, reason};
 use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::Graph;
-use plimsoll::model::{Bytes, Claim, OperatorId, Orders, RegionId, Stop};
+use plimsoll::model::{Bytes, Claim, OperatorId, Orders, Problem as _, RegionId, Stop};
 use plimsoll::posed::InOrder;
 use plimsoll_lab::proofs::region_key;
 use plimsoll_lab::report::memory::profile_chart;
@@ -26,6 +28,29 @@ use std::io;
 
 /// Maximum number of operators named in a line of text. The JSON report contains all of them.
 const MOST: usize = 12;
+
+impl Command for OrderArgs {
+    const NAME: &str = "order";
+    const ABOUT: &str = "Order the operators of a graph to minimise the peak live bytes";
+    const TASK: Task = Task::Model;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate squeezenet --out net.json && plimsoll order net.json",
+            "Find the operator order with the lowest peak",
+        ),
+        (
+            "plimsoll order net.json --compare --time-limit 1 --output rows.csv",
+            "Compare all ordering algorithms, and write the rows",
+        ),
+    ];
+    const HAS_PROGRESS: bool = true;
+    const SIGNAL: Option<First> = Some(First::KeepsAnswers);
+    const SOLVES: &[(&str, &str)] = &[(Orders::NAME, "order MODEL --algorithm")];
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
+}
 
 pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();

@@ -103,7 +103,6 @@ impl OverlapArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ActivationsArg {
     /// The live bytes at each step, as in a layout without holes
-    #[value(name = "live", alias = "alive")]
     Live,
     /// The peak live bytes of the region, at every step
     Peak,

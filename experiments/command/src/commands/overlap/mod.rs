@@ -7,19 +7,44 @@ mod programs;
 mod report;
 mod speculation;
 
+use crate::command::{Command, Commands, Task};
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
+use crate::signals::First;
 use args::ActivationsArg;
 pub use args::OverlapArgs;
 use plimsoll::model::timelines::Timelines;
-use plimsoll::model::{Entry, Kind};
+use plimsoll::model::{Entry, Kind, Problem as _};
 use plimsoll::timelines::{ScheduleError, bounds, schedule};
 use plimsoll_lab::report::Basis;
 use programs::{Programs, machine, unused_times};
 use report::{Given, OverlapReport, Row, fastest, store};
 use speculation::Chances;
 use std::time::Instant;
+
+impl Command for OverlapArgs {
+    const NAME: &str = "overlap";
+    const ABOUT: &str = "Schedule weight transfers to overlap with computation, and bound the makespan";
+    const TASK: Task = Task::Model;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate lenet5 --out net.json && plimsoll overlap net.json --machine luna",
+            "Schedule the weight transfers, and report how long operators wait",
+        ),
+        (
+            "plimsoll overlap net.json --machine ethos-u --algorithm exact --gantt gantt.svg",
+            "Draw the schedule of one algorithm",
+        ),
+    ];
+    const HAS_PROGRESS: bool = true;
+    const SIGNAL: Option<First> = Some(First::KeepsAnswers);
+    const SOLVES: &[(&str, &str)] = &[(Timelines::NAME, "overlap MODEL --machine NAME --algorithm")];
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
+}
 
 pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();

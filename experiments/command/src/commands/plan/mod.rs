@@ -14,8 +14,10 @@ mod write;
 
 use super::choose;
 use crate::args::EffortArgs;
+use crate::command::{Command, Commands, Task};
 use crate::failure::Failure;
 use crate::output;
+use crate::signals::First;
 use alternatives::Alternatives;
 pub use alternatives::Tried;
 pub use args::PlanArgs;
@@ -25,8 +27,28 @@ use plimsoll::branches::{SCHEMES, Scheme, SchemeEntry};
 use plimsoll::datasets::ModelFormat;
 use plimsoll::graphs::{GraphRun, Placement};
 use plimsoll::model::graph::{Graph, LivenessOptions};
-use plimsoll::model::{Entry, Orders};
+use plimsoll::model::{Entry, Joint, Orders, Problem as _};
 use plimsoll::run::Limits;
+
+impl Command for PlanArgs {
+    const NAME: &str = "plan";
+    const ABOUT: &str = "Plan the memory of a model: order its operators, then place its tensors";
+    const TASK: Task = Task::Model;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate squeezenet --out net.json && plimsoll plan net.json",
+            "Order the operators and place the tensors",
+        ),
+        ("plimsoll plan net.json --output layout.csv --plot layout.svg", "Write and draw the layout"),
+    ];
+    const HAS_PROGRESS: bool = true;
+    const SIGNAL: Option<First> = Some(First::KeepsAnswers);
+    const SOLVES: &[(&str, &str)] = &[(Joint::NAME, "plan MODEL --joint")];
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
+}
 
 pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();

@@ -6,8 +6,10 @@ mod report;
 mod traffic;
 
 use super::{choose, contest};
+use crate::command::{Command, Commands, Task};
 use crate::failure::{Failure, code};
 use crate::output;
+use crate::signals::First;
 pub use args::SpillArgs;
 use input::{Input, failed, input, need};
 use plimsoll::Registry;
@@ -20,6 +22,29 @@ use plimsoll_lab::machine::Machine;
 use plimsoll_lab::report::map::Map;
 use plimsoll_lab::row::Row;
 use report::{Head, SpillReport, places};
+
+impl Command for SpillArgs {
+    const NAME: &str = "spill";
+    const ABOUT: &str = "Choose which buffers to spill to a slower tier if the capacity is too small";
+    const TASK: Task = Task::Instance;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate above-load --out a.csv && plimsoll spill a.csv --capacity 200KiB --time-limit 2",
+            "Choose the buffers to spill so that the others fit into 200 KiB",
+        ),
+        (
+            "plimsoll generate lenet5 --out net.json && plimsoll spill net.json --capacity 16KiB --compare --time-limit 1",
+            "Compare all algorithms on the activations of a model",
+        ),
+    ];
+    const HAS_PROGRESS: bool = true;
+    const SIGNAL: Option<First> = Some(First::KeepsAnswers);
+    const SOLVES: &[(&str, &str)] = &[(Spilling::NAME, "spill INSTANCE --capacity BYTES --algorithm")];
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
+}
 
 pub fn main(args: &SpillArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();

@@ -4,16 +4,18 @@ mod args;
 mod report;
 
 use crate::args::BoundaryArg;
+use crate::command::{Command, Commands, Task};
 use crate::commands::{choose, contest};
 use crate::failure::{Failure, code};
 use crate::output;
+use crate::signals::First;
 use args::FusionArg;
 pub use args::TiersArgs;
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::fusion::{Patterns, UnitRule};
 use plimsoll::model::graph::{Boundary, LivenessOptions};
 use plimsoll::model::tiers::{TIER_PRESETS, TierMachine, Tiers};
-use plimsoll::model::{Entry, Kind, Silent};
+use plimsoll::model::{Entry, Kind, Problem as _, Silent};
 use plimsoll::run::{Limits, RunError, run};
 use plimsoll::tiers::{Fusing, TierCaseError, TierSetting, tier_case};
 use plimsoll_lab::report::Basis;
@@ -22,6 +24,29 @@ use report::About;
 /// Default limits of an exact placement: the number of nodes, and the product of nodes and tensors. Reaching
 /// them takes a few seconds.
 const NODES: (u64, u64) = (5_000_000, 5_000_000_000);
+
+impl Command for TiersArgs {
+    const NAME: &str = "tiers";
+    const ABOUT: &str = "Assign tensors to memory tiers to minimise transfer time, and bound that time";
+    const TASK: Task = Task::Model;
+    const EXAMPLES: &[(&str, &str)] = &[
+        (
+            "plimsoll generate lenet5 --out net.json && plimsoll tiers net.json --machine generic",
+            "Assign the tensors of a model to the memories of a machine",
+        ),
+        (
+            "plimsoll tiers net.json --machine generic --compare --time-limit 1",
+            "Compare all algorithms for tiers",
+        ),
+    ];
+    const HAS_PROGRESS: bool = true;
+    const SIGNAL: Option<First> = Some(First::KeepsAnswers);
+    const SOLVES: &[(&str, &str)] = &[(Tiers::NAME, "tiers MODEL --machine NAME --algorithm")];
+
+    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+        main(self)
+    }
+}
 
 pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
