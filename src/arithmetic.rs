@@ -7,18 +7,19 @@
 
 use plimsoll_model::{Claim, Reason};
 use plimsoll_solvers::Library;
-use serde::{Deserialize, Serialize};
+use plimsoll_support::words;
 
-/// The arithmetic of a proof. If a claim depends on two bounds, the weaker arithmetic applies, which is the
-/// greater of the two values of this type.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arithmetic {
-    /// Integers, without rounding.
-    #[default]
-    Exact,
-    /// Floating point: the bound is valid only within the tolerances of the solver.
-    FloatingPoint,
+words! {
+    /// The arithmetic of a proof. If a claim depends on two bounds, the weaker arithmetic applies, which is the
+    /// greater of the two values of this type.
+    #[derive(Default)]
+    Arithmetic {
+        /// Integers, without rounding.
+        #[default]
+        Exact => "exact",
+        /// Floating point: the bound is valid only within the tolerances of the solver.
+        FloatingPoint => "floating-point",
+    }
 }
 
 impl Arithmetic {
@@ -41,14 +42,6 @@ impl Arithmetic {
     pub fn of_best<T: Ord>(bounds: impl IntoIterator<Item = (T, Self)>) -> Self {
         let best = bounds.into_iter().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
         best.map_or(Self::Exact, |(_, arithmetic)| arithmetic)
-    }
-
-    /// Returns the value used in CSV rows and JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::FloatingPoint => "floating-point",
-        }
     }
 
     /// Returns the suffix for a printed reason. It is empty for exact proofs.

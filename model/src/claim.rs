@@ -1,22 +1,21 @@
 //! The solution status, the termination reason, and the counters of a run.
 
+use plimsoll_support::words;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
-/// The solution status: what is proved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Claim {
-    /// The solution is valid and its value equals the lower bound.
-    Optimal,
-    /// The solution is valid. Better solutions may exist, but none better than the bound.
-    Feasible,
-    /// No solution exists within the capacity.
-    Infeasible,
-    /// Neither a valid solution nor a proof of infeasibility was found.
-    Unknown,
+words! {
+    /// The solution status: what is proved.
+    Claim {
+        /// The solution is valid and its value equals the lower bound.
+        Optimal => "optimal",
+        /// The solution is valid. Better solutions may exist, but none better than the bound.
+        Feasible => "feasible",
+        /// No solution exists within the capacity.
+        Infeasible => "infeasible",
+        /// Neither a valid solution nor a proof of infeasibility was found.
+        Unknown => "unknown",
+    }
 }
 
 impl Claim {
@@ -45,52 +44,19 @@ impl Claim {
     }
 }
 
-/// The termination reason.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stop {
-    /// The algorithm finished its work.
-    Completed,
-    /// A solution at or below the target was found.
-    Target,
-    /// The time limit was reached.
-    TimeLimit,
-    /// The node limit was reached.
-    NodeLimit,
-    /// The user or the caller requested a stop.
-    Interrupted,
-}
-
-macro_rules! display_as_serialised {
-    ($($name:ident { $($variant:ident => $text:literal),* $(,)? })*) => {$(
-        impl FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, String> {
-                let known = [$((Self::$variant, $text)),*];
-                let own = known.into_iter().find(|(_, own)| *own == text).map(|(value, _)| value);
-                own.ok_or_else(|| format!("expected {}", [$($text),*].join(", ")))
-            }
-        }
-        impl $name {
-            /// Returns the keyword used in files and tables.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text),* }
-            }
-        }
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.as_str())
-            }
-        }
-    )*};
-}
-
-display_as_serialised! {
-    Claim { Optimal => "optimal", Feasible => "feasible", Infeasible => "infeasible", Unknown => "unknown" }
+words! {
+    /// The termination reason.
     Stop {
-        Completed => "completed", Target => "target", TimeLimit => "time-limit",
-        NodeLimit => "node-limit", Interrupted => "interrupted",
+        /// The algorithm finished its work.
+        Completed => "completed",
+        /// A solution at or below the target was found.
+        Target => "target",
+        /// The time limit was reached.
+        TimeLimit => "time-limit",
+        /// The node limit was reached.
+        NodeLimit => "node-limit",
+        /// The user or the caller requested a stop.
+        Interrupted => "interrupted",
     }
 }
 

@@ -4,6 +4,7 @@ use crate::budget::Budget;
 use crate::outcome::Outcome;
 use crate::parameter::{Change, Parameter, ParameterError, chosen};
 use crate::problem::{Bound, Problem};
+use plimsoll_support::words;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -132,21 +133,13 @@ impl Default for Setup {
     }
 }
 
-/// Whether an algorithm proves its answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A fast algorithm that does not search for a proof.
-    Heuristic,
-    /// An algorithm that proves its answer, given enough time.
-    Exact,
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Heuristic => "heuristic",
-            Self::Exact => "exact",
-        })
+words! {
+    /// Whether an algorithm proves its answers.
+    Kind {
+        /// A fast algorithm that does not search for a proof.
+        Heuristic => "heuristic",
+        /// An algorithm that proves its answer, given enough time.
+        Exact => "exact",
     }
 }
 

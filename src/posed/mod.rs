@@ -28,7 +28,7 @@ use plimsoll_model::{
     Bound, Claim, Entry, Instance, Kind, LowerBound, Observer, Orders, Outcome, Parameter, Piece, Problem,
     Setup, SolveError, SpillError, Spilling, Stats, Stop, Value, WitnessSummary,
 };
-use std::fmt;
+use plimsoll_support::words;
 use std::io::{self, Write};
 
 /// The input on which problems are posed.
@@ -40,21 +40,13 @@ pub enum Subject {
     Graph(Box<Graph>),
 }
 
-/// The kind of a [`Subject`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SubjectKind {
-    /// Buffers with lifespans.
-    Instance,
-    /// Operators and tensors.
-    Graph,
-}
-
-impl fmt::Display for SubjectKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Instance => "instance",
-            Self::Graph => "graph",
-        })
+words! {
+    /// The kind of a [`Subject`].
+    SubjectKind {
+        /// Buffers with lifespans.
+        Instance => "instance",
+        /// Operators and tensors.
+        Graph => "graph",
     }
 }
 

@@ -144,7 +144,7 @@ impl Reproduction {
     /// Returns the number of rows per verdict, in one line.
     pub fn tally(&self) -> String {
         let of = |verdict: Verdict| format!("{} {}", self.count(verdict), verdict.as_str());
-        let counts = Verdict::ALL.into_iter().filter(|&verdict| self.count(verdict) > 0).map(of);
+        let counts = Verdict::ALL.iter().copied().filter(|&verdict| self.count(verdict) > 0).map(of);
         format!("{} rows: {}", self.rows.len(), counts.collect::<Vec<_>>().join(", "))
     }
 

@@ -1,6 +1,7 @@
 //! A row of a reproduction, which compares a printed number with the computed one ("ours").
 
 use plimsoll_lab::report::table::{Align, Table};
+use plimsoll_support::words;
 use std::fmt;
 use std::io::{self, Write};
 
@@ -99,39 +100,22 @@ impl Expected {
     }
 }
 
-/// The verdict of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The computed value equals the printed one.
-    Same,
-    /// The computed value differs, for a known reason.
-    Explained,
-    /// The computed value differs, and it was obtained with another input or on another machine. The reason
-    /// states what is different.
-    Other,
-    /// There is no printed value.
-    Own,
-    /// There is no computed value; the reason is given.
-    Missing,
-    /// The result is not the expected one.
-    Unexpected,
-}
-
-impl Verdict {
-    /// All verdicts, in the order in which summaries list them.
-    pub const ALL: [Self; 6] =
-        [Self::Same, Self::Explained, Self::Other, Self::Own, Self::Missing, Self::Unexpected];
-
-    /// Returns the verdict in one or two words.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::Explained => "differs",
-            Self::Other => "other input",
-            Self::Own => "ours alone",
-            Self::Missing => "not computed",
-            Self::Unexpected => "UNEXPECTED",
-        }
+words! {
+    /// The verdict of a row. Summaries list the verdicts in this order.
+    Verdict {
+        /// The computed value equals the printed one.
+        Same => "same",
+        /// The computed value differs, for a known reason.
+        Explained => "differs",
+        /// The computed value differs, and it was obtained with another input or on another machine. The reason
+        /// states what is different.
+        Other => "other input",
+        /// There is no printed value.
+        Own => "ours alone",
+        /// There is no computed value; the reason is given.
+        Missing => "not computed",
+        /// The result is not the expected one.
+        Unexpected => "UNEXPECTED",
     }
 }
 

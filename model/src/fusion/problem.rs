@@ -6,35 +6,20 @@ use super::patterns::{Pattern, Patterns};
 use crate::graph::Graph;
 use crate::units::{OperatorId, RegionId, UnitId};
 use plimsoll_support::root;
+use plimsoll_support::words;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 
 /// The limit on the number of matches. Every region must have fewer matches than this.
 pub const MAX_MATCHES: usize = 1 << 20;
 
-/// The rule that determines which units the members of a group may run on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum UnitRule {
-    /// All members must run on the same unit: ordinary fusion (cross-unit fusion, section 2.1.1, condition
-    /// 2).
-    Same,
-    /// The members may run on any units: the condition is dropped (cross-unit fusion, section 2.1.2).
-    Any,
-}
-
-impl UnitRule {
-    /// Returns the keyword in files and tables.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Same => "ordinary",
-            Self::Any => "cross-unit",
-        }
-    }
-}
-
-impl fmt::Display for UnitRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+words! {
+    /// The rule that determines which units the members of a group may run on.
+    UnitRule {
+        /// All members must run on the same unit: ordinary fusion (cross-unit fusion, section 2.1.1, condition
+        /// 2).
+        Same => "ordinary",
+        /// The members may run on any units: the condition is dropped (cross-unit fusion, section 2.1.2).
+        Any => "cross-unit",
     }
 }
 

@@ -46,42 +46,23 @@ pub use segment::{Misplaced, Segment};
 pub use sharing::{Member, Outer};
 
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
+use plimsoll_support::words;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::fmt;
 
-/// The purpose of a tensor, which determines when it is live.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// Produced and used inside the graph.
-    Activation,
-    /// A constant, such as a parameter.
-    Weight,
-    /// Available before the region starts.
-    Input,
-    /// Needed after the region has ended.
-    Output,
-    /// Kept from one run of the network to the next (a variable tensor in `TFLite`).
-    State,
-}
-
-impl Role {
-    /// Returns the keyword used in files and tables.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Activation => "activation",
-            Self::Weight => "weight",
-            Self::Input => "input",
-            Self::Output => "output",
-            Self::State => "state",
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+words! {
+    /// The purpose of a tensor, which determines when it is live.
+    Role {
+        /// Produced and used inside the graph.
+        Activation => "activation",
+        /// A constant, such as a parameter.
+        Weight => "weight",
+        /// Available before the region starts.
+        Input => "input",
+        /// Needed after the region has ended.
+        Output => "output",
+        /// Kept from one run of the network to the next (a variable tensor in `TFLite`).
+        State => "state",
     }
 }
 

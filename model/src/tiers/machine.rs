@@ -38,42 +38,27 @@ use crate::graph::Graph;
 use crate::presets::{PRESETS, TIER_PRESETS};
 use crate::time::Time;
 use crate::units::{Bytes, OperatorId, UnitId};
+use plimsoll_support::words;
+use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
-use std::fmt;
 use toml::Spanned;
 
-/// The location of a memory (cross-unit fusion, eqs. 7 to 9).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TierKind {
-    /// Inside one processing unit.
-    Buffer,
-    /// On chip, between units.
-    Ram,
-    /// Off chip.
-    Ddr,
+words! {
+    /// The location of a memory (cross-unit fusion, eqs. 7 to 9).
+    TierKind {
+        /// Inside one processing unit.
+        Buffer => "buffer",
+        /// On chip, between units.
+        Ram => "ram",
+        /// Off chip.
+        Ddr => "ddr",
+    }
 }
 
 impl TierKind {
-    /// Returns the keyword in files and tables.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Buffer => "buffer",
-            Self::Ram => "ram",
-            Self::Ddr => "ddr",
-        }
-    }
-
     /// Returns true if the memory is on chip.
     pub fn is_on_chip(self) -> bool {
         self != Self::Ddr
-    }
-}
-
-impl fmt::Display for TierKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 

@@ -202,10 +202,10 @@ fn write(folder: &Path, paper: &Paper, found: &Reproduction) -> Result<(), Failu
 /// Counts the rows of each paper by verdict.
 fn tally(done: &[(&Paper, Reproduction)]) -> Table {
     let columns = [("paper", Align::Left), ("source", Align::Left), ("rows", Align::Right)];
-    let verdicts = Verdict::ALL.map(|verdict| (verdict.as_str(), Align::Right));
+    let verdicts = Verdict::ALL.iter().map(|verdict| (verdict.as_str(), Align::Right));
     let mut table = Table::new(columns.into_iter().chain(verdicts).chain([("skipped", Align::Right)]));
     for (paper, found) in done {
-        let counts = Verdict::ALL.map(|verdict| found.count(verdict).to_string());
+        let counts = Verdict::ALL.iter().map(|verdict| found.count(*verdict).to_string());
         let head = [paper.name.clone(), paper.source.clone(), found.rows.len().to_string()];
         table.row(head.into_iter().chain(counts).chain([found.skipped.len().to_string()]));
     }

@@ -54,18 +54,20 @@ macro_rules! cells_of_words {
     )*};
 }
 
-cells_of_words!(AlgorithmKind, Certified, Claim, Claimed, Decide, Event, Evidence, Status, Stop, Terms, Unit);
-
-impl Cell for Arithmetic {
-    fn text(&self) -> String {
-        self.as_str().to_owned()
-    }
-
-    fn read(text: &str) -> Result<Self, String> {
-        let own = [Self::Exact, Self::FloatingPoint].into_iter().find(|own| own.as_str() == text);
-        own.ok_or_else(|| "expected exact or floating-point".to_owned())
-    }
-}
+cells_of_words!(
+    AlgorithmKind,
+    Arithmetic,
+    Certified,
+    Claim,
+    Claimed,
+    Decide,
+    Event,
+    Evidence,
+    Status,
+    Stop,
+    Terms,
+    Unit
+);
 
 impl Cell for String {
     /// Line breaks and NUL characters become spaces, so that every row is one line.

@@ -2,46 +2,10 @@
 
 use plimsoll_model::timelines::Time;
 use plimsoll_model::{Bytes, Claim, Kind, Relations, Value};
+use plimsoll_support::words;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-
-/// Defines an enumeration with its words, which are the same in CSV, in JSON and on the screen.
-macro_rules! words {
-    ($(
-        $(#[$about:meta])*
-        $name:ident { $($(#[$what:meta])* $variant:ident => $text:literal),* $(,)? }
-    )*) => {$(
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name { $($(#[$what])* #[serde(rename = $text)] $variant),* }
-
-        impl $name {
-            /// All values, in order.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// Returns the word used in files and tables.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text),* }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.as_str())
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, String> {
-                let own = Self::ALL.iter().copied().find(|own| own.as_str() == text);
-                own.ok_or_else(|| format!("expected {}", [$($text),*].join(", ")))
-            }
-        }
-    )*};
-}
 
 words! {
     /// How a run ended.
