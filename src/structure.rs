@@ -268,9 +268,9 @@ impl GraphRun<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct ComparedAlgorithms<'a> {
     /// The placement algorithm of the memory-planning patent, with one range per storage.
-    pub patent: &'a Entry<Offsets>,
+    pub reuse_by_size: &'a Entry<Offsets>,
     /// The placement algorithm of the memory-planning patent, with split buffers.
-    pub patent_split: &'a Entry<SplitBuffers>,
+    pub split_by_size: &'a Entry<SplitBuffers>,
     /// The solver for one range per storage; it also plans the inner regions.
     pub exact: &'a Entry<Offsets>,
     /// The solver for split buffers.
@@ -302,9 +302,9 @@ pub struct RelationRow {
     /// Weight of the heaviest clique of conflicts that was found, in bytes.
     pub clique: u64,
     /// Arena of the patent's placement, in bytes.
-    pub patent: u64,
+    pub reuse_by_size: u64,
     /// Arena of the patent's placement with split buffers, in bytes.
-    pub patent_split: u64,
+    pub split_by_size: u64,
     /// Smallest arena found with one range per storage, in bytes.
     pub exact: u64,
     /// A lower bound on all arenas with one range per storage, in bytes.
@@ -365,8 +365,8 @@ fn row(
         let region = graph.region(exact.related.region).name.clone();
         return Err(GraphRunError::Nothing { region, algorithm: CONFLICTS });
     }
-    let (patent, _) = run.place(graph, &exact.related, watch.as_ref(), algorithms.patent)?;
-    let (patent_split, _) = run.place(graph, &exact.related, watch.as_ref(), algorithms.patent_split)?;
+    let (reuse_by_size, _) = run.place(graph, &exact.related, watch.as_ref(), algorithms.reuse_by_size)?;
+    let (split_by_size, _) = run.place(graph, &exact.related, watch.as_ref(), algorithms.split_by_size)?;
     let (split, _) = run.place(graph, &exact.related, watch.as_ref(), algorithms.split)?;
     let one = &exact.related;
     // Collisions can also occur in inner regions; the body comes first.
@@ -388,8 +388,8 @@ fn row(
         exposed: all().map(|one| one.related.exposed).sum(),
         load: one.order.peak(&one.storages.problem).get(),
         clique: clique_bound(&one.instance, &mut run.limits.watch()).value.get(),
-        patent: arena(&patent).get(),
-        patent_split: arena(&patent_split).get(),
+        reuse_by_size: arena(&reuse_by_size).get(),
+        split_by_size: arena(&split_by_size).get(),
         exact: exact.arena().get(),
         exact_bound: bound.get(),
         exact_claim: claim(exact.arena(), bound),
@@ -400,8 +400,8 @@ fn row(
         collide_in_order: all().map(|one| one.safety.in_order.len()).sum(),
         collide: all().map(|one| one.safety.concurrent.len()).sum(),
         seconds: exact.outcome.stats.seconds
-            + patent.stats.seconds
-            + patent_split.stats.seconds
+            + reuse_by_size.stats.seconds
+            + split_by_size.stats.seconds
             + split.stats.seconds,
         witness: witness.map(ToString::to_string),
         arithmetic: Arithmetic::of_best(

@@ -7,10 +7,10 @@ use plimsoll_model::{Entry, Kind, SplitBuffers};
 
 /// All heuristics for split buffers.
 pub const ENTRIES: &[Entry<SplitBuffers>] = &[Entry {
-    name: "patent-scattered",
+    name: "split-by-size",
     kind: Kind::Heuristic,
     about: "places buffers by descending size, split over the memory of placed buffers without a conflict",
     source: PATENT,
     time: "O(n^2 log n) for n buffers",
-    build: &|_| single("patent-scattered", |instance, budget| descending_split(instance, budget).map(Some)),
+    build: &|_| single("split-by-size", |instance, budget| descending_split(instance, budget).map(Some)),
 }];

@@ -74,9 +74,9 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     let mut found = Reproduction::of("patent");
     let instance = &inputs.instance;
     let solve = |name: &str, instance: &Instance| context.answer::<Offsets>(name, "patent", &instance);
-    let (placed, by_size, _) = solve("patent-descending", instance)?;
+    let (placed, by_size, _) = solve("reuse-by-size", instance)?;
     let (exact, optimum, row) = solve("exact", instance)?;
-    let (split, ..) = context.answer::<SplitBuffers>("patent-scattered", "patent", &instance)?;
+    let (split, ..) = context.answer::<SplitBuffers>("split-by-size", "patent", &instance)?;
     found.fact("inputs", inputs);
     found.fact("sum", instance.total_size().get());
     found.fact("placed", placed);
@@ -94,7 +94,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
         [("with 6 and 8 exclusive too", None), ("with 6 and 8 in place of 7 and 8", Some((seven, eight)))]
     {
         let other = changed(instance, (six, eight), dropped);
-        let (exact, placed) = (solve("exact", &other)?.0, solve("patent-descending", &other)?.0);
+        let (exact, placed) = (solve("exact", &other)?.0, solve("reuse-by-size", &other)?.0);
         edges.push(context! { what, exact, placed });
     }
     found.fact("edges", edges);
@@ -212,15 +212,13 @@ fn figures(
         let at = order.iter().position(|id| name(id) == operator);
         let place = at.map(|at| format!("[{})", range(instance, placed, order[at], ", ")));
         let top = at.map(|at| tops[at]);
-        let by = if at.is_some() { "patent-descending" } else { "there is no such operator" };
+        let by = if at.is_some() { "reuse-by-size" } else { "there is no such operator" };
         groups.push((operator.clone(), vec![Some(*memory), top]));
         steps.push(context! { operator, printed => format!("[{from}, {to})"), memory, place, top, by });
     }
     found.fact("steps", steps);
     let bound = Bytes::new(exact.lower_bound.unwrap_or_default());
-    for (figure, algorithm, layout) in
-        [("placed", "patent-descending", placed), ("optimum", "exact", optimum)]
-    {
+    for (figure, algorithm, layout) in [("placed", "reuse-by-size", placed), ("optimum", "exact", optimum)] {
         let (problem, pieces) = (Offsets::NAME, &Offsets::pieces(instance, layout));
         found.map(figure, &().into(), &Map::new(instance, problem, algorithm, pieces, bound))?;
     }

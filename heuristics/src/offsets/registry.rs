@@ -72,12 +72,12 @@ pub const ENTRIES: &[Entry<Offsets>] = &[
         "best fit by descending size, then descending duration"
     ),
     Entry {
-        name: "patent-descending",
+        name: "reuse-by-size",
         kind: Kind::Heuristic,
         about: "places buffers by descending size, preferably into the memory of one placed buffer without a conflict",
         source: PATENT,
         time: "O(n^2 log n) for n buffers",
-        build: &|_| single("patent-descending", descending_contiguous),
+        build: &|_| single("reuse-by-size", descending_contiguous),
     },
     Entry {
         name: "ge-two-level",

@@ -46,14 +46,14 @@ fn patent() -> Instance {
 
 #[test]
 fn patent_descending_gives_the_printed_layout() {
-    let outcome = solve(OFFSETS, "patent-descending", &patent());
+    let outcome = solve(OFFSETS, "reuse-by-size", &patent());
     assert_eq!(outcome.solution, Some(Layout::from_raw([0, 20, 30, 0, 44, 38, 20, 5])));
     assert_eq!(outcome.value, Some(Bytes::new(46)));
 }
 
 #[test]
 fn patent_split_buffers_and_search() {
-    assert_eq!(solve(SPLIT_BUFFERS, "patent-scattered", &patent()).value, Some(Bytes::new(46)));
+    assert_eq!(solve(SPLIT_BUFFERS, "split-by-size", &patent()).value, Some(Bytes::new(46)));
     assert_eq!(solve(OFFSETS, "naive", &patent()).value, Some(Bytes::new(69)));
     // 43 is the weight of the clique {4, 5, 6, 7}.
     assert_eq!(solve(OFFSETS, "iterated-search", &patent()).value, Some(Bytes::new(43)));

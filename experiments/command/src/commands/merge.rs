@@ -1,8 +1,7 @@
 //! `plimsoll merge`: joins the shards of a sweep.
 
 use crate::command::{Command, Commands, Task};
-use crate::failure::RUNS_CODES;
-use crate::failure::{Failure, code_of_runs};
+use crate::failure::{Failure, RUNS_CODES, code_of_runs};
 use crate::format;
 use crate::output;
 use crate::report::{self, Printed, Text};

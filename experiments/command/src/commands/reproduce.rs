@@ -3,8 +3,7 @@
 use crate::args::{seconds, threads};
 use crate::command::{Command, Commands, Task};
 use crate::commands::choose::near;
-use crate::failure::REPRODUCE_CODES;
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED, REPRODUCE_CODES};
 use crate::format;
 use crate::output;
 use clap::Args;

@@ -2,8 +2,7 @@
 
 use super::externals::FirstFailures;
 use crate::command::{Command, Commands, Task};
-use crate::failure::RUNS_CODES;
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, code_of_runs, nothing_read};
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, RUNS_CODES, code_of_runs, nothing_read};
 use crate::format;
 use crate::input::{folder_of, input_file, is_copy};
 use crate::output;

@@ -108,7 +108,7 @@ fn violations_of_the_capacity_share_a_line() {
 #[test]
 fn answers_to_other_problems_are_compared_among_themselves() {
     let scratch = scratch();
-    for solver in ["shared-greedy-by-size", "patent-scattered"] {
+    for solver in ["shared-greedy-by-size", "split-by-size"] {
         scratch
             .plimsoll(&["solve", "t.12.csv", "--no-capacity", "--algorithm", solver, "-o", "other.csv"])
             .exits(0);

@@ -402,7 +402,7 @@ fn bad_arguments_are_rejected() {
     assert_eq!(std::fs::read_dir(scratch.path("own")).unwrap().count(), 1);
     let run = scratch.plimsoll(&["reproduce", "patent", "--time-limit", "0"]).exits(3);
     assert!(
-        run.stderr.contains("patent-descending on patent: nothing found within the limits"),
+        run.stderr.contains("reuse-by-size on patent: nothing found within the limits"),
         "{}",
         run.stderr
     );

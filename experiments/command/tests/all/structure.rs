@@ -103,7 +103,7 @@ fn the_comparison_has_a_row_per_relation() {
     for row in rows {
         let number = |key: &str| row[key].as_u64().unwrap();
         assert!(number("clique") <= number("split") && number("split") <= number("exact"), "{row}");
-        assert!(number("exact") <= number("patent") && number("split") <= number("patent_split"));
+        assert!(number("exact") <= number("reuse_by_size") && number("split") <= number("split_by_size"));
         assert_eq!((&row["exact_claim"], &row["split_claim"]), (&"optimal".into(), &"optimal".into()));
         assert_eq!(number("overlooked") > 0, row["conflicts"] == "mutex", "{row}");
         assert!(number("exposed") == 0 || row["conflicts"] != "reachable", "{row}");

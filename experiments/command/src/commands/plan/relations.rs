@@ -19,8 +19,8 @@ pub fn relations(
     registry: &Registry,
 ) -> Result<u8, Failure> {
     let algorithms = ComparedAlgorithms {
-        patent: named(&registry.offsets, "patent-descending", "solver")?,
-        patent_split: named(&registry.split_buffers, "patent-scattered", "solver")?,
+        reuse_by_size: named(&registry.offsets, "reuse-by-size", "solver")?,
+        split_by_size: named(&registry.split_buffers, "split-by-size", "solver")?,
         exact: named(&registry.offsets, &args.algorithm, "algorithm")?,
         split: named(&registry.split_buffers, "exact", "solver")?,
     };
@@ -57,8 +57,8 @@ impl Printed for RelationsReport<'_> {
             "conflicts",
             "pairs",
             "clique",
-            "patent",
-            "patent split",
+            "reuse-by-size",
+            "split-by-size",
             self.exact,
             "claim",
             "gap %",
@@ -76,8 +76,8 @@ impl Printed for RelationsReport<'_> {
                 &row.conflicts,
                 row.pairs,
                 row.clique,
-                row.patent,
-                row.patent_split,
+                row.reuse_by_size,
+                row.split_by_size,
                 row.exact,
                 claim,
                 gap,
