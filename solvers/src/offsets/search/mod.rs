@@ -4,7 +4,8 @@
 //! - [`valley`] applies to instances whose conflicts are those of single intervals. It is fast, restarts,
 //!   and branches on any section.
 //! - `cliques` extends it to all other instances, that is, those with gaps, alignments, fixed offsets,
-//!   separations or exclusions.
+//!   separations or exclusions. The two share the search `tree`: restarts, components, memo, levels,
+//!   lookahead and failure weights.
 //! - [`canonical`] alternates with `cliques`. It refutes some small instances with fewer nodes.
 //!
 //! `Search` runs these methods at capacities between the bound and the best layout. All methods are
@@ -31,6 +32,7 @@ mod portfolio;
 mod reorder;
 mod solver;
 pub mod sweep;
+mod tree;
 pub mod valley;
 pub mod windows;
 

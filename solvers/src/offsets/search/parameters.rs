@@ -2,7 +2,7 @@
 
 use super::arrangements::ArrangementRules;
 use super::learn::LearnRules;
-use super::valley::Rules;
+use super::tree::Rules;
 use super::windows::WindowRules;
 use plimsoll_model::Change;
 

@@ -10,7 +10,8 @@ use super::minimise::{ARRANGEMENT_LIVE, Improve, Pace, Prover, minimise, only_he
 use super::parameters::{Branching, PARAMETERS, SearchParams};
 use super::peaks::Peaks;
 use super::reorder::Reorder;
-use super::valley::{self, Reduced, Rules};
+use super::tree::Rules;
+use super::valley::{self, Reduced};
 use super::windows::{Raise, Windows};
 use crate::offsets::bounds::{has_few_conflicts, quick_bound};
 use plimsoll_heuristics::offsets::{Arrangement, Fit, Order, ValleyWeights, laid_end_to_end, valley_fit};

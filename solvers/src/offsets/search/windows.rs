@@ -21,7 +21,8 @@
 
 use crate::offsets::search::Decision;
 use crate::offsets::search::sweep::{Pass, Sections, SweepEnd};
-use crate::offsets::search::valley::{Engine, Reduced, Rules};
+use crate::offsets::search::tree::Rules;
+use crate::offsets::search::valley::{Engine, Reduced};
 use plimsoll_model::Budget;
 
 /// Switches for proofs on windows, for ablation studies.

@@ -7,31 +7,11 @@
 
 use super::problem::Cliques;
 use super::split::{Least, SplitSet, Tops};
-use super::state::{OPEN, State};
-use crate::offsets::search::valley::Rules;
-
-/// A section that rules out every continuation of the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dead(pub usize);
+use super::state::State;
+use crate::offsets::search::tree::{Branch, Dead, OPEN, Rules};
 
 /// A half-open range of sections.
 pub(super) type Window = (u32, u32);
-
-/// The most promising section of a valley.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Branch {
-    /// The score of the branch. Smaller is better.
-    pub score: f64,
-    pub section: u32,
-    /// The first section of its valley.
-    pub left: u32,
-    /// The first section after its valley.
-    pub right: u32,
-    /// Height of the lower wall above the floor, or [`OPEN`] if both sides are borders.
-    pub depth: i64,
-    /// Amount by which the floor rises if no buffer lies on it, or `None` if this exceeds the slack.
-    pub raise: Option<i64>,
-}
 
 /// Inputs of the analysis in addition to the state.
 #[derive(Clone, Copy, Debug)]

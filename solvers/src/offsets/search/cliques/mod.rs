@@ -64,7 +64,7 @@
 //!
 //! # Pruning and order
 //!
-//! The rules are those of valley branching (see [`Rules`](super::valley::Rules)): waste below walls, twins,
+//! The rules are those of valley branching (see [`Rules`](super::tree::Rules)): waste below walls, twins,
 //! memo, restarts, levels, lookahead and failure weights. In the waste below a wall, fixed buffers count as
 //! filled. The key of the memo contains the floors, the bases as far as they can support a buffer, and the
 //! unplaced buffers and the placed members of groups above the floors. The *slack* of a section is its
@@ -81,10 +81,10 @@
 //! **Source.** This project; Moffitt 2023 ("`MiniMalloc`", sections and canonical solutions).
 
 mod analyse;
-mod engine;
 mod problem;
+mod skyline;
 mod split;
 mod state;
 
-pub(crate) use engine::Engine;
 pub(crate) use problem::Cliques;
+pub(in crate::offsets::search) use skyline::Engine;

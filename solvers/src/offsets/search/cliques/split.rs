@@ -1,7 +1,8 @@
 //! Sets of split buffers, and the lowest tops beside a split buffer.
 
 use super::problem::Cliques;
-use super::state::{OPEN, State};
+use super::state::State;
+use crate::offsets::search::tree::OPEN;
 
 /// A set of unplaced split buffers.
 #[derive(Clone, Debug)]

@@ -2,13 +2,8 @@
 
 use super::problem::Cliques;
 use crate::offsets::search::memo::{Key, mix};
+use crate::offsets::search::tree::{NONE, OPEN};
 use plimsoll_model::common_base;
-
-/// An unlimited height. It is above every floor and is never applied as a raise.
-pub(super) const OPEN: i64 = i64::MAX;
-
-/// The index that marks the end of the list of unplaced buffers.
-pub(super) const NONE: u32 = u32::MAX;
 
 /// The previous values of a section.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +79,7 @@ fn buffer_hash(b: u32) -> u64 {
 
 /// A position in the trail to which decisions can be undone.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub(in crate::offsets::search) struct Mark {
     changes: usize,
     puts: usize,
     moves: usize,

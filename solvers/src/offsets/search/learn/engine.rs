@@ -6,7 +6,7 @@ use super::heap::Heap;
 use super::log::{Log, MIRROR, TWIN};
 use super::problem::{Lit, Problem};
 use super::{LearnRules, Wrong};
-use crate::offsets::search::valley::luby;
+use crate::offsets::search::tree::luby;
 use plimsoll_model::{Budget, Stop};
 use std::collections::HashMap;
 

@@ -79,7 +79,8 @@ mod contacts;
 mod partial;
 
 use crate::offsets::search::portfolio::on_threads;
-use crate::offsets::search::valley::{Reduced, Span, lifespans, luby};
+use crate::offsets::search::tree::luby;
+use crate::offsets::search::valley::{Reduced, Span, lifespans};
 use coarse::{Cluster, coarsen};
 use partial::Partial;
 use plimsoll_model::Budget;

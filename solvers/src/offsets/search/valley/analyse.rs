@@ -6,33 +6,8 @@
 //! `a..b` have changed, the valleys to analyse are level runs that overlap `a - 1..b + 1`.
 
 use super::reduce::{Reduced, Span};
-use super::rules::Rules;
 use super::state::State;
-
-/// An unlimited height. It is above every floor and is never applied as a raise, because raises are limited
-/// by the slack.
-pub(super) const OPEN: i64 = i64::MAX;
-
-/// A section that rules out every continuation of the state. Either no buffer can be the lowest unplaced
-/// buffer at this section, or too much space of the section would be wasted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dead(pub usize);
-
-/// The most promising section of a valley.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Branch {
-    /// The score of the branch. Smaller is better.
-    pub score: f64,
-    pub section: u32,
-    /// The first section of its valley.
-    pub left: u32,
-    /// The first section after its valley.
-    pub right: u32,
-    /// Height of the lower wall above the floor, or [`OPEN`] if both sides are component borders.
-    pub depth: i64,
-    /// Amount by which the floor rises if no buffer lies on it, or `None` if this exceeds the slack.
-    pub raise: Option<i64>,
-}
+use crate::offsets::search::tree::{Branch, Dead, OPEN, Rules};
 
 /// Inputs of the analysis in addition to the state.
 #[derive(Clone, Copy, Debug)]

@@ -39,7 +39,7 @@
 //!
 //! If `T` bytes remain to be placed at `s`, the *slack* of `s` is `capacity - F - T`. It must not become
 //! negative. Placing a buffer preserves the slack, and raising a floor consumes it. Each further rule has a
-//! switch and a soundness argument in `Rules`.
+//! switch and a soundness argument in [`Rules`](super::tree::Rules).
 //!
 //! # Finding layouts
 //!
@@ -63,16 +63,9 @@
 //! Boussemart et al. 2004 (failure weights).
 
 mod analyse;
-mod engine;
-mod failures;
-mod options;
 mod reduce;
-mod rules;
+mod skyline;
 mod state;
 
-pub(crate) use engine::Engine;
-pub(in crate::offsets::search) use engine::luby;
-pub(in crate::offsets::search) use failures::Failures;
-pub(in crate::offsets::search) use options::{NOTHING, SOFT, UNSEEN, base_score};
 pub(crate) use reduce::{Reduced, Span, lifespans};
-pub(crate) use rules::Rules;
+pub(in crate::offsets::search) use skyline::Engine;

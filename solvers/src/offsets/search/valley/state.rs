@@ -2,9 +2,7 @@
 
 use super::reduce::Reduced;
 use crate::offsets::search::memo::{Key, mix};
-
-/// The index that marks the end of the list of unplaced buffers.
-pub(super) const NONE: u32 = u32::MAX;
+use crate::offsets::search::tree::NONE;
 
 /// The state of the search.
 #[derive(Clone, Debug)]
@@ -54,7 +52,7 @@ fn buffer_hash(b: u32) -> u64 {
 
 /// A position in the trail to which decisions can be undone.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub(in crate::offsets::search) struct Mark {
     floors: usize,
     places: usize,
     hash: u64,

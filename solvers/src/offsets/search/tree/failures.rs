@@ -5,7 +5,7 @@ const GROWTH: f64 = 1.00001;
 
 /// A weight for each section, to which failures add. Later failures count more.
 #[derive(Clone, Debug)]
-pub(in crate::offsets::search) struct Failures {
+pub(super) struct Failures {
     pub weight: Vec<f64>,
     increment: f64,
     counts: bool,

@@ -1,4 +1,4 @@
-//! Switches and settings for valley branching.
+//! Switches and settings of the search tree.
 
 /// Switches and settings of the search, for ablation studies. All switches are on by default.
 #[derive(Clone, Copy, Debug, PartialEq)]
