@@ -11,10 +11,10 @@ macro_rules! each_problem {
         $then! {
             offsets: plimsoll_model::Offsets, "the lowest peak with one offset per buffer",
                 plimsoll_heuristics::offsets::ENTRIES, plimsoll_solvers::offsets::ENTRIES;
-            split_buffers: plimsoll_model::SplitBuffers, "the lowest peak if buffers may be split",
-                plimsoll_heuristics::split_buffers::ENTRIES, plimsoll_solvers::split_buffers::ENTRIES;
             shared_objects: plimsoll_model::SharedObjects, "the fewest bytes in objects that buffers share",
                 plimsoll_heuristics::shared_objects::ENTRIES, plimsoll_solvers::shared_objects::ENTRIES;
+            split_buffers: plimsoll_model::SplitBuffers, "the lowest peak if buffers may be split",
+                plimsoll_heuristics::split_buffers::ENTRIES, plimsoll_solvers::split_buffers::ENTRIES;
             orders: plimsoll_model::Orders, "the operator order with the lowest peak",
                 plimsoll_heuristics::orders::ENTRIES, plimsoll_solvers::orders::ENTRIES;
             joint: plimsoll_model::Joint, "the lowest peak over orders and offsets together",

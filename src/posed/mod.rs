@@ -436,6 +436,8 @@ pub fn terms_in_full(terms: &Terms, problem: &str) -> Terms {
 pub struct Profile {
     /// What its algorithms seek.
     pub objective: &'static str,
+    /// The name of its value in headings.
+    pub value: &'static str,
     /// Unit of its values.
     pub unit: &'static str,
     /// Whether a question may ask if a capacity suffices, instead of asking for the best value.
@@ -450,7 +452,13 @@ pub fn profile(problem: &str) -> Option<Profile> {
     impl Visitor for Own {
         type Output = Profile;
         fn visit<P: Posed>(&mut self) -> Profile {
-            Profile { objective: P::OBJECTIVE, unit: P::Value::UNIT, decides: P::DECIDES, takes: P::takes }
+            Profile {
+                objective: P::OBJECTIVE,
+                value: P::VALUE,
+                unit: P::Value::UNIT,
+                decides: P::DECIDES,
+                takes: P::takes,
+            }
         }
     }
     visit(problem, &mut Own)

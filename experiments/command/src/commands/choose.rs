@@ -18,7 +18,7 @@ pub fn of_instances(text: &str) -> Result<&'static str, String> {
 const MOST_NEAR: usize = 3;
 
 /// The problems that `solve` answers.
-const OF_INSTANCES: [&str; 3] = [Offsets::NAME, SplitBuffers::NAME, SharedObjects::NAME];
+const OF_INSTANCES: [&str; 3] = [Offsets::NAME, SharedObjects::NAME, SplitBuffers::NAME];
 
 /// An algorithm for one of the problems that `solve` answers.
 pub enum Choice {
@@ -49,7 +49,7 @@ pub fn choose(registry: &Registry, name: Option<&str>, problem: Option<&str>) ->
     let problems = match (problem, name) {
         (Some(problem), _) => vec![problem],
         (None, None) => vec![Offsets::NAME],
-        (None, Some(_)) => vec![Offsets::NAME, SharedObjects::NAME, SplitBuffers::NAME],
+        (None, Some(_)) => OF_INSTANCES.to_vec(),
     };
     let found = first_found(problems.iter().map(|problem| match *problem {
         Offsets::NAME => find(registry, name).map(Choice::Offsets),

@@ -266,6 +266,16 @@ fn machines() -> Vec<Item> {
     own.into_iter().chain(tiers).collect()
 }
 
+/// Returns the papers. A build for browsers excludes `reproduce`, so it has none.
+fn papers() -> Vec<Item> {
+    if cfg!(target_family = "wasm") {
+        return Vec::new();
+    }
+    let item =
+        |one: &'static Paper| Item { title: &one.title, ..Item::new(&one.name, &one.about, &one.source) };
+    PAPERS.iter().map(item).collect()
+}
+
 impl All {
     fn new(commands: &Commands) -> Self {
         let registry = plimsoll::registry();
@@ -274,8 +284,6 @@ impl All {
             let available = suite.origin.folder().is_none() || corpora().is_some();
             Item { available: Some(available), ..Item::new(suite.name, suite.about, "") }
         };
-        let paper =
-            |one: &'static Paper| Item { title: &one.title, ..Item::new(&one.name, &one.about, &one.source) };
         let case = |one: &ControlCase| Item {
             case: Some(Case { optimum: one.optimum }),
             ..Item::new(one.name, one.about, one.source)
@@ -287,7 +295,7 @@ impl All {
             suites: SUITES.iter().map(suite).collect(),
             families: instance_families(),
             graphs: graphs.map(|one| Item::family(one.name, one.about, one.version, one.params)).collect(),
-            papers: PAPERS.iter().map(paper).collect(),
+            papers: papers(),
             examples: examples.collect(),
             schemes: SCHEMES.iter().map(|one| Item::new(one.name, one.about, one.source)).collect(),
             conflicts: Relation::ABOUT.map(|(name, about)| Item::new(name, about, "")).to_vec(),

@@ -454,7 +454,7 @@ fn errors_in_sweep_files_name_line_key_and_value() {
         ),
         ("names = \"first-fit-size\"\nproblem = \"x\"\n", &["unknown problem 'x'"]),
         (
-            "names = \"first-fit-size\"\nproblem = \"pools\"\n",
+            "names = \"first-fit-size\"\nproblem = \"shared-objects\"\n",
             &["unknown algorithm 'first-fit-size' for shared-objects; expected one of "],
         ),
         ("names = \"first-fit-size\"\nthreads = 0\n", &["threads is 0; expected 1 to 1024"]),

@@ -5,7 +5,8 @@ use super::human;
 use super::palette::{Colour, colour_of, group_colour};
 use super::scene::{Point, SMALL, SOFT, Scene, fitted, text_width};
 use plimsoll::Diagnosis;
-use plimsoll_model::{BufferId, Bytes, Instance, Interval, Piece, Problem, SharedObjects, Step, load};
+use plimsoll::posed::profile;
+use plimsoll_model::{BufferId, Bytes, Instance, Interval, Piece, Step, load};
 use std::fmt::Write as _;
 
 /// Height of the load profile, in pixels.
@@ -96,7 +97,7 @@ impl<'a> Map<'a> {
 
     /// Returns the name of the value that the problem minimises.
     pub(super) fn value_name(&self) -> &'static str {
-        if self.problem == SharedObjects::NAME { "total" } else { "peak" }
+        profile(self.problem).map_or("value", |own| own.value)
     }
 
     /// Returns the fill of a buffer. With groups, it is a shade of the group's colour, so that neighbours

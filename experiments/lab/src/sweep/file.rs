@@ -39,8 +39,8 @@
 //!
 //! [[algorithms]]
 //! names = ["exact", "first-fit-size"]    # or one of the groups heuristics, solvers and all
-//! problem = "offsets"                 # default: the first of these that has the algorithm: offsets,
-//!                                     # shared-objects, then the others in the order of `plimsoll list`
+//! problem = "offsets"                 # default: the first that has the algorithm, in the order of
+//!                                     # `plimsoll list`
 //! terms = "machine=luna"              # terms of the question; `plimsoll bench --help` lists the keys
 //! threads = [1, 2]                    # default 1
 //! decide = "load"                     # a capacity to decide: "load", "file" or bytes; default: optimise

@@ -8,13 +8,7 @@ use plimsoll::posed::{
     self, Facts, PROBLEMS, TermError, Terms, algorithm, algorithms, check_terms, profile, terms_in_full,
 };
 use plimsoll::{Registry, registry};
-use plimsoll_model::{Kind, Offsets, Problem, Setup, SharedObjects, SplitBuffers};
-
-/// Returns the names of the problems, in the order in which they are searched for the name of an algorithm.
-fn problems() -> impl Iterator<Item = &'static str> {
-    let first = [Offsets::NAME, SharedObjects::NAME, SplitBuffers::NAME];
-    first.into_iter().chain(PROBLEMS.iter().copied().filter(move |problem| !first.contains(problem)))
-}
+use plimsoll_model::{Kind, Offsets, Problem, Setup};
 
 /// Returns one task per algorithm and number of threads, in file order. Adds the byte position of the entry
 /// of each task to `places`, and each external planner to `peers`.
@@ -124,7 +118,7 @@ fn peer(
     if own.nodes.is_some() {
         return Err("nodes: external planners have no node limit".to_owned());
     }
-    let known = problems().flat_map(|problem| algorithms(registry, problem));
+    let known = PROBLEMS.iter().flat_map(|problem| algorithms(registry, problem));
     if ["all", "heuristics", "solvers"].contains(&name.as_str())
         || known.into_iter().any(|own| own.name == name)
     {
@@ -165,8 +159,7 @@ fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Facts>, String
                 .filter(|found| group(found.kind))
                 .collect()
         } else {
-            let every: Vec<&str> = problems().collect();
-            let found = algorithm(registry, problem.as_ref().map_or(&*every, std::slice::from_ref), name);
+            let found = algorithm(registry, problem.as_ref().map_or(PROBLEMS, std::slice::from_ref), name);
             vec![found.expect("the problems exist").map_err(|error| error.to_string())?]
         };
         let decides = |problem: &str| profile(problem).is_some_and(|own| own.decides);
