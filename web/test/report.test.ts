@@ -41,9 +41,11 @@ function recorded(name: string, layouts: Record<string, string | null>): string 
   mkdirSync(join(folder, "layouts"), { recursive: true });
   const rows = Object.entries(layouts).map(([instance, text], at) => {
     if (text !== null) writeFileSync(join(folder, "layouts", `${at}.csv`), text);
-    return `5,${instance},h${at},offsets,bytes,by hand,done,64,1,valid,layouts/${at}.csv`;
+    return `6,${at},,,${instance},h${at},offsets,bytes,,by hand,external,1,,,,,0,1,done,feasible,64,1,,layouts/${at}.csv`;
   });
-  const header = "schema_version,instance,sha256,problem,unit,algorithm,status,value,lower_bound,verdict,layout";
+  const header =
+    "schema_version,run,key,suite,instance,sha256,problem,unit,terms,algorithm,kind,threads,decide,capacity," +
+    "time_limit,node_limit,seed,repetition,status,claim,value,lower_bound,error,layout";
   writeFileSync(join(folder, "rows.csv"), `${[header, ...rows].join("\n")}\n`);
   plimsoll("report", name, "--out", `${name}-report`);
   return join(scratch, `${name}-report`, "report.html");
