@@ -35,16 +35,6 @@ const given = (name: string, text: string) => {
   return path;
 };
 
-/** Returns an instance with random lifespans and sizes. */
-function random(buffers: number): string {
-  const next = draws(1);
-  const row = (at: number) => {
-    const lower = next(buffers);
-    return `b${at},${lower},${lower + 1 + next(buffers / 10)},${1 + next(10_000)}`;
-  };
-  return `id,lower,upper,size\n${Array.from({ length: buffers }, (_, at) => row(at)).join("\n")}\n`;
-}
-
 /** Waits for a condition outside the page, because its policy forbids waiting inside. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
