@@ -1,148 +1,87 @@
 //! Tests `plimsoll bench`: its output, its records, and its behaviour on failures.
 
-use crate::common::{Scratch, TINY};
-use std::collections::BTreeMap;
+use crate::common::{Cells, Scratch, TINY, contains, pick};
+use std::collections::BTreeSet;
 
-type Row = BTreeMap<String, String>;
-
-fn rows(scratch: &Scratch, folder: &str) -> Vec<Row> {
-    let mut reader = csv::Reader::from_path(scratch.path(folder).join("rows.csv")).unwrap();
-    reader.deserialize().map(Result::unwrap).collect()
+fn rows(scratch: &Scratch, folder: &str) -> Vec<Cells> {
+    scratch.cells(&format!("{folder}/rows.csv"))
 }
 
-fn row<'a>(rows: &'a [Row], instance: &str, algorithm: &str) -> &'a Row {
-    let found = rows.iter().find(|row| row["instance"] == instance && row["algorithm"] == algorithm);
+fn row<'a>(rows: &'a [Cells], instance: &str, algorithm: &str) -> &'a Cells {
+    let found = rows.iter().find(|row| pick(row, ["instance", "algorithm"]) == [instance, algorithm]);
     found.unwrap_or_else(|| panic!("no row of {algorithm} on {instance}"))
+}
+
+fn number(row: &Cells, column: &str) -> u64 {
+    row[column].parse().unwrap()
 }
 
 #[test]
 fn a_record_contains_rows_pages_and_maps() {
     let scratch = Scratch::new();
-    let words = [
-        "bench",
-        "embedded",
-        "--algorithms",
-        "first-fit-size,first-fit-start",
-        "--problems",
-        "offsets",
-        "--out",
-        "rec",
-    ];
-    let run = scratch.plimsoll(&[&words[..], &["--verbose"]].concat()).exits(0);
-    assert!(run.stdout.contains("pisarchyk-lee") && run.stdout.contains("gap %"));
-    assert!(run.stderr.is_empty(), "{}", run.stderr);
+    let line = "bench embedded --algorithms first-fit-size,first-fit-start --problems offsets --out rec";
+    let run = scratch.ok(format!("{line} --details"));
+    assert!(run.stdout.contains("pisarchyk-lee") && run.stderr.is_empty(), "{}", run.stderr);
     let rows = rows(&scratch, "rec");
-    let instances: Vec<&String> = rows.iter().step_by(2).map(|row| &row["instance"]).collect();
+    let instances: BTreeSet<&String> = rows.iter().map(|row| &row["instance"]).collect();
     assert!(instances.len() >= 12 && rows.len() == 2 * instances.len());
     for row in &rows {
-        assert_eq!(row["status"], "done");
-        assert_eq!((row["schema_version"].as_str(), row["sha256"].len()), ("6", 64));
-        assert_eq!((row["whole_process"].as_str(), row["repetition"].as_str()), ("false", "1"));
-        let number = |column: &str| row[column].parse::<u64>().unwrap();
+        let fixed = ["status", "schema_version", "whole_process", "repetition"];
+        assert_eq!(pick(row, fixed), ["done", "6", "false", "1"]);
+        let number = |column| number(row, column);
         assert!(number("lower_bound") <= number("best_bound") && number("best_bound") <= number("value"));
-        assert!(number("load") <= number("value") && number("cores") >= 1);
+        assert!(number("load") <= number("value") && number("cores") >= 1 && row["sha256"].len() == 64);
         assert_eq!(row["claim"] == "optimal", row["lower_bound"] == row["value"]);
         assert!(row["timestamp"].ends_with('Z') && !row["commit"].is_empty() && !row["rustc"].is_empty());
+        let phases: serde_json::Value = serde_json::from_str(&row["phases"]).unwrap();
+        assert!(phases["to-best"].as_f64().unwrap() <= row["seconds"].parse().unwrap(), "{row:?}");
     }
     for instance in instances {
         let map = scratch.read(&format!("rec/maps/{instance}.svg"));
         assert!(map.starts_with("<svg ") && map.contains("<title>"), "{instance}");
+        // The stored layout is one with the least peak.
         let layout = format!("layouts/{instance}.csv");
-        let best = rows.iter().filter(|row| row["layout"] == layout).map(|row| &row["value"]);
-        let least = rows.iter().filter(|row| row["instance"] == *instance).map(|row| &row["value"]);
-        let number = |value: &String| value.parse::<u64>().unwrap();
-        assert_eq!(best.map(number).collect::<Vec<_>>(), [least.map(number).min().unwrap()], "{instance}");
+        let own =
+            |column: &str, value: &str| rows.iter().filter(|row| row[column] == value).collect::<Vec<_>>();
+        let least = own("instance", instance).iter().map(|row| number(row, "value")).min().unwrap();
+        let [kept] = own("layout", &layout)[..] else { panic!("{instance}") };
+        assert_eq!(number(kept, "value"), least, "{instance}");
         assert!(scratch.read(&format!("rec/{layout}")).starts_with("id,lower,upper,size"), "{instance}");
     }
-    assert!(
-        scratch
-            .read("rec/README.md")
-            .contains("    plimsoll bench embedded --algorithms first-fit-size,first-fit-start")
-    );
-    // The page lists exactly the files that exist.
+    // The page lists exactly the files that exist, and explains the names and the sources of the instances.
     let readme = scratch.read("rec/README.md");
-    assert!(
-        ["rows.csv", "maps/*.svg", "layouts/*.csv"]
-            .iter()
-            .all(|name| readme.contains(&format!("| `{name}` |"))),
-        "{readme}"
-    );
+    contains(&readme, &["    plimsoll bench embedded --algorithms first-fit-size,first-fit-start"]);
+    contains(&readme, &["| `rows.csv` |", "| `maps/*.svg` |", "| `layouts/*.csv` |", "| embedded |"]);
+    contains(&readme, &["generated by this build: worked examples", "has the name of the file"]);
     assert!(!readme.contains("trace.csv") && !readme.contains("charts/"), "{readme}");
-    // The page also explains the names and the sources of the instances.
-    assert!(readme.contains("| embedded |") && readme.contains("generated by this build: worked examples"));
-    assert!(readme.contains("An instance read from a file has the name of the file"), "{readme}");
     // A folder that is not empty requires --force.
-    scratch.plimsoll(&words).exits(2);
-    scratch.plimsoll(&[&words[..], &["--force"]].concat()).exits(0);
+    scratch.run(line).exits(2);
+    scratch.ok(format!("{line} --force"));
 }
 
 #[test]
 fn the_default_output_is_one_screen_and_a_page() {
     let scratch = Scratch::new();
-    let words = ["bench", "--time-limit", "0.01", "--out", "rec"];
-    let run = scratch.narrow(&[&words[..], &["--report"]].concat()).exits(0);
-    let lines: Vec<&str> = run.stdout.lines().collect();
-    assert!(lines.len() <= 40 && lines.iter().all(|line| line.chars().count() <= 80), "{}", run.stdout);
-    for column in ["algorithm", "gap %", "worst %", "optimal", "spent", "to best", "to proof"] {
-        assert!(run.stdout.contains(column), "{column}: {}", run.stdout);
-    }
-    assert!(
-        run.stdout.contains("written to rec:") && run.stdout.contains("report page: rec/report/report.html")
-    );
+    let words = ["bench", "--time-limit", "0.01", "--out", "rec", "--report"];
+    let text = scratch.narrow(&words).exits(0).stdout;
+    assert!(text.lines().count() <= 40 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    contains(&text, &["written to rec:", "report page: rec/report/report.html"]);
     assert!(scratch.read("rec/report/report.html").contains("<h1>Plimsoll report</h1>"));
     // A second record in the same folder replaces the page.
-    scratch.plimsoll(&[&words[..], &["--report", "--force"]].concat()).exits(0);
+    scratch.ok("bench embedded --only patent --time-limit 0.01 --out rec --report --force");
     let details = scratch.narrow(&["bench", "--time-limit", "0.01", "--verbose"]).exits(0).stdout;
-    assert!(details.lines().count() > 900, "{details}");
-    assert!(details.lines().all(|line| line.chars().count() <= 80), "{details}");
-    scratch.plimsoll(&["bench", "--report"]).refuses(&["--out"]);
-}
-
-/// For a heuristic that ends without a proof, no time to proof is reported. The time to the best answer never
-/// exceeds the time of the run.
-#[test]
-fn times_to_the_best_answer_and_to_proof_are_separate() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.csv", TINY);
-    let words =
-        ["bench", "tiny.csv", "--problems", "offsets", "--algorithms", "exact,naive", "--time-limit", "5"];
-    let run = scratch.plimsoll(&[&words[..], &["--out", "rec"]].concat()).exits(0);
-    assert!(
-        run.stdout.contains("\nexact is best with a mean gap of 0.00 % and proves the instance optimal"),
-        "{}",
-        run.stdout
-    );
-    let line = |text: &str, name: &str| -> Vec<String> {
-        let line = text.lines().find(|line| line.starts_with(name) && line.contains("/1")).unwrap();
-        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
-    };
-    let (exact, naive) = (line(&run.stdout, "exact"), line(&run.stdout, "naive"));
-    assert_eq!((exact[3].as_str(), naive[3].as_str()), ("1/1", "0/1"), "{}", run.stdout);
-    assert!(exact[6].ends_with('s') && !exact[6].starts_with('>') && naive[6] == "-", "{}", run.stdout);
-    for row in rows(&scratch, "rec") {
-        let phases: serde_json::Value = serde_json::from_str(&row["phases"]).unwrap();
-        let (to_best, spent) = (phases["to-best"].as_f64().unwrap(), row["seconds"].parse().unwrap());
-        assert!(to_best <= spent, "{row:?}");
-    }
-    let compared = scratch.plimsoll(&[&words[..], &["--reference", "exact"]].concat()).exits(0).stdout;
-    let times = compared.split("times (geometric means, shift 0.01 s)").nth(1).unwrap();
-    let naive = line(times, "naive");
-    assert_eq!((naive[5].as_str(), naive[6].as_str()), ("-", "-"), "{times}");
-    scratch.plimsoll(&["report", "rec", "--out", "page"]).exits(0);
-    let summary = scratch.read("page/summary.md");
-    assert!(summary.contains("| spent | to best | to proof | PAR-2 |"), "{summary}");
+    assert!(details.lines().count() > 900 && details.lines().all(|line| line.chars().count() <= 80));
+    scratch.refuses("bench --report", &["--out"]);
 }
 
 #[test]
 fn every_seed_has_a_row() {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
-    let words = ["bench", "tiny.csv", "--time-limit", "1", "--seed", "3", "--seeds", "2", "--out", "rec"];
-    scratch.plimsoll(&words).exits(0);
+    scratch.ok("bench tiny.csv --time-limit 1 --seed 3 --seeds 2 --out rec");
     let rows = rows(&scratch, "rec");
     assert!(rows.iter().all(|row| row["seed"] == "3" || row["seed"] == "4"));
-    let large: Vec<&Row> = rows.iter().filter(|row| row["algorithm"] == "first-fit-size").collect();
-    assert_eq!(large.len(), 2);
+    assert_eq!(rows.iter().filter(|row| row["algorithm"] == "first-fit-size").count(), 2);
 }
 
 #[test]
@@ -151,13 +90,10 @@ fn unreadable_instances_are_rows_and_other_runs_continue() {
     std::fs::create_dir(scratch.path("suite")).unwrap();
     scratch.write("suite/bad.csv", "id,lower,upper,size\na,5,5,4\n");
     scratch.write("suite/tiny.csv", TINY);
-    let run =
-        scratch.plimsoll(&["bench", "suite", "--algorithms", "first-fit-size", "--out", "rec"]).exits(0);
-    assert!(run.stdout.contains("unreadable:") && run.stdout.contains("bad.csv: line 2"));
+    let run = scratch.ok("bench suite --algorithms first-fit-size --out rec");
+    run.prints(&["unreadable:", "bad.csv: line 2"]);
     let rows = rows(&scratch, "rec");
-    assert_eq!(rows.len(), 2);
-    assert_eq!(rows[0]["status"], "unreadable");
-    assert!(rows[0]["error"].contains("line 2"));
+    assert!(rows.len() == 2 && rows[0]["status"] == "unreadable" && rows[0]["error"].contains("line 2"));
     assert_eq!(row(&rows, "tiny", "first-fit-size")["claim"], "optimal");
 }
 
@@ -166,56 +102,35 @@ fn names_with_parameters_are_listed_like_others() {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
     let names = "naive,search:-twins:-memo,search:-memo:-twins,search:branching=cliques,mini-infer:-rounding";
-    let problems = "offsets,shared-objects";
-    let words = ["bench", "tiny.csv", "--problems", problems, "--algorithms", names, "--out", "rec"];
-    let reference = ["--reference", "search:-twins:-memo"];
-    scratch.plimsoll(&[&words[..], &reference].concat()).exits(0);
+    let line = "bench tiny.csv --problems offsets,shared-objects --reference search:-twins:-memo --out rec";
+    scratch.ok(format!("{line} --algorithms {names}"));
     let rows = rows(&scratch, "rec");
     let found: Vec<&str> = rows.iter().map(|row| row["algorithm"].as_str()).collect();
     assert_eq!(found, ["naive", "search:-memo:-twins", "search:branching=cliques", "mini-infer:-rounding"]);
-    scratch.plimsoll(&["recheck", "rec"]).exits(0);
-    let report = ["report", "rec", "--algorithms", "naive,search:-twins:-memo", "--latex"];
-    assert!(scratch.plimsoll(&report).exits(0).stdout.contains("search:-memo:-twins"));
+    scratch.ok("recheck rec");
+    scratch.ok("report rec --algorithms naive,search:-twins:-memo --latex").prints(&["search:-memo:-twins"]);
 }
 
 #[test]
-fn decide_uses_the_capacity_of_the_file() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.8.csv", TINY);
-    scratch.write("free.csv", TINY);
-    let words =
-        ["bench", "tiny.8.csv", "free.csv", "--algorithms", "first-fit-size,naive", "--problems", "offsets"];
-    scratch.plimsoll(&[&words[..], &["--decide", "--out", "rec"]].concat()).exits(0);
-    let decided = rows(&scratch, "rec");
-    assert_eq!(row(&decided, "tiny", "first-fit-size")["capacity"], "8");
-    assert_eq!(row(&decided, "tiny", "naive")["claim"], "unknown");
-    assert_eq!(row(&decided, "free", "naive")["status"], "skipped");
-    scratch.plimsoll(&[&words[..], &["--out", "free"]].concat()).exits(0);
-    let minimised = rows(&scratch, "free");
-    assert_eq!(row(&minimised, "tiny", "naive")["claim"], "feasible");
-    assert_eq!(row(&minimised, "tiny", "naive")["capacity"], "");
-}
-
-#[test]
-fn any_capacity_can_be_decided_on_chosen_instances() {
+fn the_capacity_of_the_file_or_any_other_is_decided_on_chosen_instances() {
     let scratch = Scratch::new();
     for name in ["tiny.9.csv", "taken.csv", "other.9.csv"] {
         scratch.write(name, TINY);
     }
-    let words =
-        ["bench", "tiny.9.csv", "taken.csv", "other.9.csv", "--only", "t*", "--algorithms", "first-fit-size"];
-    for (decide, capacities) in
-        [("--decide=load", ["8", "8"]), ("--decide=7", ["7", "7"]), ("--decide", ["9", ""])]
-    {
-        scratch.plimsoll(&[&words[..], &[decide, "--out", "rec", "--force"]].concat()).exits(0);
+    let bench = |decide: &str| {
+        let line = "bench tiny.9.csv taken.csv other.9.csv --only 't*' --problems offsets --out rec --force";
+        scratch.ok(format!("{line} --algorithms first-fit-size,naive {decide}"));
         let rows = rows(&scratch, "rec");
         assert!(rows.iter().all(|row| row["instance"] != "other"));
-        let of = |instance: &str| row(&rows, instance, "first-fit-size")["capacity"].clone();
-        assert_eq!([of("tiny"), of("taken")], capacities);
-    }
-    scratch
-        .plimsoll(&["bench", "tiny.9.csv", "--only", "x*"])
-        .refuses(&["--only x*: nothing in tiny.9.csv matches"]);
+        let of = |name: &str| pick(row(&rows, name, "naive"), ["capacity", "status", "claim"]).join(" ");
+        [of("tiny"), of("taken")]
+    };
+    assert_eq!(bench(""), [" done feasible"; 2]);
+    assert_eq!(bench("--decide"), ["9 done unknown", " skipped "]);
+    assert_eq!(bench("--decide=load"), ["8 done unknown"; 2]);
+    assert_eq!(bench("--decide=7"), ["7 done infeasible"; 2]);
+    let line = "bench tiny.9.csv --only 'x*'";
+    scratch.refuses(line, &["--only x*: nothing in tiny.9.csv matches"]);
 }
 
 #[test]
@@ -223,85 +138,63 @@ fn built_in_algorithms_run_as_processes_and_are_compared() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
     scratch.write("less.7.csv", TINY);
-    let words =
-        ["bench", "tiny.8.csv", "less.7.csv", "--decide", "--processes", "--algorithms", "exact,naive"];
-    let more = ["--seeds", "2", "--reference", "exact", "--shift", "0.5", "--verbose", "--out", "rec"];
-    let run = scratch.plimsoll(&[&words[..], &more].concat()).exits(0);
-    assert!(run.stdout.contains("naive / exact") && run.stdout.contains("shift 0.5"));
-    let rows = rows(&scratch, "rec");
-    assert_eq!(rows.len(), 8);
-    for row in &rows {
-        assert_eq!(
-            (row["problem"].as_str(), row["status"].as_str(), row["error"].as_str()),
-            ("offsets", "done", "")
-        );
-        assert_eq!((row["whole_process"].as_str(), row["decide"].as_str()), ("true", "file"));
+    let line = "bench tiny.8.csv less.7.csv --decide --processes --algorithms exact,naive --seeds 2";
+    let run = scratch.ok(format!("{line} --reference exact --shift 0.5 --details --out rec"));
+    run.prints(&["naive / exact", "shift 0.5"]);
+    let found = rows(&scratch, "rec");
+    assert_eq!(found.len(), 8);
+    for row in &found {
+        let fixed = ["problem", "status", "error", "whole_process", "decide"];
+        assert_eq!(pick(row, fixed), ["offsets", "done", "", "true", "file"]);
         assert!(row["params"].starts_with("plimsoll solve {input} "), "{}", row["params"]);
         assert!(row["seconds"].parse::<f64>().unwrap() > 0.0 && !row["lower_bound"].is_empty());
     }
-    let claims = |instance: &str, algorithm: &str| row(&rows, instance, algorithm)["claim"].clone();
-    assert_eq!([claims("tiny", "exact"), claims("less", "exact")], ["optimal", "infeasible"]);
+    assert_eq!(pick(row(&found, "tiny", "exact"), ["claim", "kind"]), ["optimal", "exact"]);
+    assert_eq!(row(&found, "less", "exact")["claim"], "infeasible");
     // A heuristic proves infeasibility only if the load exceeds the capacity. Otherwise, if it finds no
     // layout within the capacity, it makes no claim.
-    assert_eq!(claims("tiny", "naive"), "unknown");
-    assert_eq!(row(&rows, "tiny", "exact")["kind"], "exact");
-    let seeds: Vec<&str> = rows.iter().map(|row| row["seed"].as_str()).take(2).collect();
-    assert_eq!(seeds, ["0", "1"]);
+    assert_eq!(row(&found, "tiny", "naive")["claim"], "unknown");
+    assert_eq!([&*found[0]["seed"], &*found[1]["seed"]], ["0", "1"]);
     assert!(scratch.read("rec/charts/profile.svg").contains("Performance profile"));
-    scratch.plimsoll(&["report", "rec", "--reference", "exact", "--out", "page"]).exits(0);
-    let summary = scratch.read("page/summary.md");
-    assert!(
-        summary.contains("### Ratios to exact: offsets") && summary.contains("naive own ms"),
-        "{summary}"
-    );
+    scratch.ok("report rec --reference exact --out page");
+    contains(&scratch.read("page/summary.md"), &["### Ratios to exact: offsets", "naive own ms"]);
     // When minimising, the capacity in the file name is ignored.
-    let words = ["bench", "less.7.csv", "--processes", "--algorithms", "naive", "--out", "free"];
-    scratch.plimsoll(&words).exits(0);
-    assert_eq!(row(&self::rows(&scratch, "free"), "less", "naive")["claim"], "feasible");
+    scratch.ok("bench less.7.csv --processes --algorithms naive --out free");
+    assert_eq!(row(&rows(&scratch, "free"), "less", "naive")["claim"], "feasible");
 }
 
 #[test]
 fn unsupported_questions_are_rejected() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
-    let refused = |more: &[&str], why: &str| {
-        scratch.plimsoll(&[&["bench", "tiny.8.csv", "--algorithms", "exact"], more].concat()).refuses(&[why]);
-    };
-    refused(
-        &["--processes", "--problems", "shared-objects"],
-        "--processes supports only the problem offsets",
-    );
-    refused(&["--reference", "naive"], "--reference 'naive': this algorithm is not part of the benchmark");
-    refused(&["--decide=some"], "expected a size such as 1048576, 64k, 1.5MiB or 2GB, or file, or load");
-    refused(&["--external-version", "x=true"], "no external planner is called 'x'");
-    refused(&["--trace"], "--out");
+    for (options, why) in [
+        ("--processes --problems pools", "--processes supports only the problem offsets"),
+        ("--reference naive", "--reference 'naive': this algorithm is not part of the benchmark"),
+        ("--decide=some", "expected a size such as 1048576, 64k, 1.5MiB or 2GB, or file, or load"),
+        ("--external-version x=true", "no external planner is called 'x'"),
+        ("--trace", "--out"),
+    ] {
+        scratch.refuses(format!("bench tiny.8.csv --algorithms exact {options}"), &[why]);
+    }
 }
 
 #[test]
 fn a_trace_contains_improvements_and_is_drawn() {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
-    let words = ["bench", "tiny.csv", "--algorithms", "exact,first-fit-size", "--trace", "--out", "rec"];
-    scratch.plimsoll(&words).exits(0);
-    let mut reader = csv::Reader::from_path(scratch.path("rec/trace.csv")).unwrap();
-    let lines: Vec<Row> = reader.deserialize().map(Result::unwrap).collect();
-    let own = |algorithm: &str| -> Vec<&Row> {
-        let its = |line: &&Row| line["algorithm"] == algorithm && line["problem"] == "offsets";
-        lines.iter().filter(its).collect()
-    };
+    scratch.ok("bench tiny.csv --algorithms exact,first-fit-size --trace --out rec");
+    let lines = scratch.cells("rec/trace.csv");
     for algorithm in ["exact", "first-fit-size"] {
-        let last = own(algorithm).pop().unwrap();
-        assert_eq!(
-            (last["event"].as_str(), last["value"].as_str(), last["lower_bound"].as_str()),
-            ("end", "8", "8")
-        );
-        assert!(own(algorithm).iter().any(|line| line["event"] == "incumbent"));
-        assert!(own(algorithm).is_sorted_by_key(|line| line["seconds"].parse::<f64>().unwrap().to_bits()));
+        let own = lines.iter().filter(|line| pick(line, ["algorithm", "problem"]) == [algorithm, "offsets"]);
+        let own: Vec<&Cells> = own.collect();
+        assert_eq!(pick(own.last().unwrap(), ["event", "value", "lower_bound"]), ["end", "8", "8"]);
+        assert!(own.iter().any(|line| line["event"] == "incumbent"));
+        assert!(own.is_sorted_by_key(|line| line["seconds"].parse::<f64>().unwrap().to_bits()));
     }
     assert!(scratch.read("rec/charts/gap-tiny.svg").contains("exact, bound"));
     assert!(scratch.read("rec/charts/gap.svg").contains("Gap over time"));
     // A new record without a trace removes the old trace.
-    scratch.plimsoll(&["bench", "tiny.csv", "--algorithms", "exact", "--out", "rec", "--force"]).exits(0);
+    scratch.ok("bench tiny.csv --algorithms exact --out rec --force");
     assert!(!scratch.path("rec/trace.csv").exists() && !scratch.path("rec/charts/gap.svg").exists());
 }
 
@@ -310,47 +203,38 @@ fn a_trace_contains_improvements_and_is_drawn() {
 fn external_programs_have_seeds_versions_and_claims() {
     let scratch = Scratch::new();
     scratch.write("tiny.9.csv", TINY);
-    let peer = "#!/bin/sh\ncase $1 in\n\
+    let peer = "case $1 in\n\
         seeded) echo '{\"seconds\": 0.0, \"peak\": 12}'; echo \"{\\\"lower_bound\\\": 7, \\\"claim\\\": \\\"optimal\\\"}\"\n\
             printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\" ;;\n\
         wrong) echo '{\"lower_bound\": 9, \"claim\": \"optimal\"}'\n\
             printf 'id,offset\\na,0\\nb,4\\nc,8\\n' > \"$3\" ;;\n\
         empty) echo '{\"claim\": \"optimal\"}' ;;\nesac\n";
     scratch.write("peer.sh", peer);
-    let external = |kind: &str, more: &str| format!("{kind}=sh peer.sh {kind} {{input}} {{output}} {more}");
-    let (seeded, wrong, empty) = (external("seeded", "{seed}"), external("wrong", ""), external("empty", ""));
-    let words =
-        ["bench", "tiny.9.csv", "--algorithms", "first-fit-size", "--problems", "offsets", "--seed", "4"];
-    let peers = ["--external", &seeded, "--external", &wrong, "--external", &empty];
-    let more = ["--seeds", "3", "--repeat", "2", "--trace", "--out", "rec"];
-    let version = ["--external-version", "seeded=echo 1.2 of may"];
+    let external =
+        |kind: &str, more: &str| format!("--external '{kind}=sh peer.sh {kind} {{input}} {{output}} {more}'");
+    let peers = [external("seeded", "{seed}"), external("wrong", ""), external("empty", "")].join(" ");
+    let line =
+        "bench tiny.9.csv --algorithms first-fit-size --problems offsets --seed 4 --seeds 3 --repeat 2";
     // `empty` prints a claim but writes no layout. This is not a failure.
-    scratch.plimsoll(&[&words[..], &peers, &more, &version].concat()).exits(0);
+    let version = "--external-version 'seeded=echo 1.2 of may'";
+    scratch.ok(format!("{line} --trace --out rec {peers} {version}"));
     let rows = rows(&scratch, "rec");
-    let of = |kind: &str| -> Vec<&Row> { rows.iter().filter(|row| row["algorithm"] == kind).collect() };
-    let column =
-        |kind: &str, column: &str| -> Vec<&str> { of(kind).iter().map(|row| row[column].as_str()).collect() };
-    assert_eq!(column("seeded", "seed"), ["4", "5", "6"]);
-    assert_eq!(column("seeded", "repetition"), ["1"; 3]);
-    assert_eq!(column("seeded", "version"), ["1.2 of may"; 3]);
-    assert_eq!(column("seeded", "claimed_bound"), ["7"; 3]);
-    assert_eq!(
-        (column("seeded", "claim"), column("seeded", "claimed")),
-        (vec!["optimal"; 3], vec!["optimal"; 3])
-    );
-    assert_eq!((column("wrong", "seed"), column("wrong", "repetition")), (vec!["4"; 2], vec!["1", "2"]));
-    assert_eq!(column("wrong", "claimed"), ["contradicted"; 2]);
-    assert_eq!(column("wrong", "claimed_bound"), [""; 2]);
-    assert!(column("wrong", "error")[0].contains("contradicted by 8"));
+    let of = |kind: &str, columns: [&str; 6]| -> Vec<[String; 6]> {
+        let own = rows.iter().filter(|row| row["algorithm"] == kind);
+        own.map(|row| pick(row, columns).map(str::to_owned)).collect()
+    };
+    let columns = ["seed", "repetition", "version", "claim", "claimed", "claimed_bound"];
+    let seeded = ["4", "5", "6"].map(|seed| [seed, "1", "1.2 of may", "optimal", "optimal", "7"]);
+    assert_eq!(of("seeded", columns), seeded);
+    let wrong = ["1", "2"].map(|nth| ["4", nth, "", "feasible", "contradicted", ""]);
+    assert_eq!(of("wrong", columns), wrong);
+    contains(&row(&rows, "tiny", "wrong")["error"], &["contradicted by 8"]);
     // Without a layout, a claim other than `infeasible` or `unknown` is ignored.
-    assert_eq!((column("empty", "claimed"), column("empty", "claim")), (vec![""; 2], vec!["unknown"; 2]));
-    assert!(
-        scratch
-            .read("rec/README.md")
-            .contains("- external seeded: 1.2 of may; run as `sh peer.sh seeded {input}")
-    );
-    let trace = scratch.read("rec/trace.csv");
-    assert!(trace.contains("seeded,4,1,0.0,incumbent-claimed,12,"), "{trace}");
+    let empty = ["1", "2"].map(|nth| ["4", nth, "", "unknown", "", ""]);
+    assert_eq!(of("empty", columns), empty);
+    let readme = scratch.read("rec/README.md");
+    contains(&readme, &["- external seeded: 1.2 of may; run as `sh peer.sh seeded {input}"]);
+    contains(&scratch.read("rec/trace.csv"), &["seeded,4,1,0.0,incumbent-claimed,12,"]);
 }
 
 #[cfg(unix)]
@@ -359,7 +243,7 @@ fn external_programs_follow_the_same_rules() {
     let scratch = Scratch::new();
     scratch.write("tiny.9.csv", TINY);
     // The first argument of this peer selects its answer.
-    let peer = "#!/bin/sh\ncase $1 in\n\
+    let peer = "case $1 in\n\
         good) printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\" ;;\n\
         high) printf 'id,offset\\na,0\\nb,4\\nc,8\\n' > \"$3\" ;;\n\
         paged) printf 'id,offset\\na,0\\nb,4096\\nc,8192\\n' > \"$3\" ;;\n\
@@ -368,49 +252,35 @@ fn external_programs_follow_the_same_rules() {
         quiet) ;;\n\
         fails) echo \"capacity was $4\" >&2; exit 7 ;;\nesac\n";
     scratch.write("a peer.sh", peer);
-    let kinds = ["good", "high", "paged", "wrong", "garbage", "quiet", "fails"];
-    let externals: Vec<String> = kinds
-        .iter()
-        .map(|kind| format!("{kind}=sh 'a peer.sh' {kind} {{input}} {{output}} {{capacity}}"))
-        .collect();
-    let mut words = vec!["bench", "tiny.9.csv", "--algorithms", "first-fit-size", "--problems", "offsets"];
-    words.extend(["--time-limit", "600", "--out", "rec"]);
-    words.extend(externals.iter().flat_map(|external| ["--external", external]));
+    let external = |kind: &str| {
+        format!(" --external \"{kind}=sh 'a peer.sh' {kind} {{input}} {{output}} {{capacity}}\"")
+    };
+    let all: String = ["good", "high", "paged", "wrong", "garbage", "quiet", "fails"].map(external).concat();
+    let line = "bench tiny.9.csv --algorithms first-fit-size --problems offsets --time-limit 600 --out rec";
     // All runs of some programs failed, and all answers of one program were rejected.
-    let run = scratch.plimsoll(&words).exits(1);
     let reason = "fails (offsets) failed in 1 of 1 runs; tiny: no answer was written; exit status: 7; stderr: capacity was 9\n";
-    assert!(run.stdout.contains(reason), "{}", run.stdout);
-    let rows = rows(&scratch, "rec");
-    let of = |kind: &str| {
-        let row = row(&rows, "tiny", kind);
-        assert_eq!((row["kind"].as_str(), row["lower_bound"].as_str()), ("external", ""));
-        assert!(row["params"].contains("{input}"));
-        (row["status"].clone(), row["claim"].clone(), row["value"].clone(), row["error"].clone())
-    };
-    let is = |kind: &str, status: &str, claim: &str, peak: &str, error: &str| {
-        let found = of(kind);
-        assert_eq!(
-            (found.0.as_str(), found.1.as_str(), found.2.as_str()),
-            (status, claim, peak),
-            "{kind}: {}",
-            found.3
-        );
-        assert!(found.3.contains(error), "{kind}: {}", found.3);
-    };
-    is("good", "done", "optimal", "8", "");
-    is("high", "done", "feasible", "12", "");
-    is("paged", "done", "feasible", "8196", "");
-    is("wrong", "refused", "", "", "conflict and share 1 byte");
-    is("garbage", "failed", "", "", "the answer: line 1");
-    is("quiet", "failed", "", "", "no answer");
-    is("fails", "failed", "", "", "exit status: 7; stderr: capacity was 9");
+    scratch.run(format!("{line}{all}")).exits(1).prints(&[reason]);
+    let found = rows(&scratch, "rec");
+    for (kind, status, claim, peak, error) in [
+        ("good", "done", "optimal", "8", ""),
+        ("high", "done", "feasible", "12", ""),
+        ("paged", "done", "feasible", "8196", ""),
+        ("wrong", "refused", "", "", "conflict and share 1 byte"),
+        ("garbage", "failed", "", "", "the answer: line 1"),
+        ("quiet", "failed", "", "", "no answer"),
+        ("fails", "failed", "", "", "exit status: 7; stderr: capacity was 9"),
+    ] {
+        let row = row(&found, "tiny", kind);
+        let columns = ["kind", "lower_bound", "status", "claim", "value"];
+        assert_eq!(pick(row, columns), ["external", "", status, claim, peak], "{kind}: {row:?}");
+        contains(&row["error"], &[error]);
+        contains(&row["params"], &["{input}"]);
+    }
     // Without a capacity in the name, the load is the capacity.
     scratch.write("free.csv", TINY);
-    let fails = externals.iter().find(|external| external.starts_with("fails")).unwrap();
-    let words = ["bench", "free.csv", "--algorithms", "first-fit-size", "--external", fails, "--out", "free"];
-    scratch.plimsoll(&words).exits(3);
-    let rows = self::rows(&scratch, "free");
-    assert!(row(&rows, "free", "fails")["error"].contains("capacity was 8"));
+    let line = format!("bench free.csv --algorithms first-fit-size --out free{}", external("fails"));
+    scratch.run(line).exits(3);
+    contains(&row(&rows(&scratch, "free"), "free", "fails")["error"], &["capacity was 8"]);
 }
 
 /// A layout that is written before the time limit is an answer. The test tries longer limits until the
@@ -422,33 +292,20 @@ fn external_programs_are_killed_at_the_limit() {
     scratch.write("tiny.9.csv", TINY);
     scratch.write("late.sh", "printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$2\"; exec sleep 600\n");
     let late = |limit: &str| {
-        let words = [
-            "bench",
-            "tiny.9.csv",
-            "--algorithms",
-            "first-fit-size",
-            "--problems",
-            "offsets",
-            "--out",
-            "rec",
-        ];
-        let externals =
-            ["late=sh late.sh {input} {output}", "sleeps=sh -c 'exec sleep 600' x {input} {output}"];
-        let externals = externals.iter().flat_map(|external| ["--external", external]).collect::<Vec<_>>();
-        let words = [&words[..], &externals, &["--time-limit", limit, "--force"]].concat();
-        scratch.plimsoll(&words).exits(0);
+        let external = "--external 'late=sh late.sh {input} {output}' \
+            --external \"sleeps=sh -c 'exec sleep 600' x {input} {output}\"";
+        let line = "bench tiny.9.csv --algorithms first-fit-size --problems offsets --out rec --force";
+        scratch.ok(format!("{line} --time-limit {limit} {external}"));
         let rows = rows(&scratch, "rec");
         for killed in ["late", "sleeps"].map(|name| row(&rows, "tiny", name)) {
-            assert_eq!((killed["status"].as_str(), killed["stop"].as_str()), ("done", "time-limit"));
-            assert!(killed["error"].contains("killed at the time limit"), "{}", killed["error"]);
+            assert_eq!(pick(killed, ["status", "stop"]), ["done", "time-limit"]);
+            contains(&killed["error"], &["killed at the time limit"]);
         }
         assert_eq!(row(&rows, "tiny", "sleeps")["claim"], "unknown");
-        let late = row(&rows, "tiny", "late");
-        (late["claim"].clone(), late["value"].clone())
+        pick(row(&rows, "tiny", "late"), ["claim", "value"]).join(" ")
     };
-    let mut limits = ["0.5", "5", "50"].into_iter();
-    let found = limits.find_map(|limit| Some(late(limit)).filter(|(claim, _)| claim != "unknown"));
-    assert_eq!(found, Some(("optimal".to_owned(), "8".to_owned())));
+    let found = ["0.5", "5", "50"].into_iter().map(late).find(|found| !found.starts_with("unknown"));
+    assert_eq!(found.as_deref(), Some("optimal 8"));
 }
 
 /// A failed run is recorded as a row. The exit code reports failures only if all runs of the program failed.
@@ -466,34 +323,16 @@ fn failures_of_external_programs_are_reported_with_their_reason() {
          printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\"\n",
     );
     let reason = "no answer was written; exit status: 1; stderr: ValueError: no space";
-    let bench = |kind: &str, code: i32| {
-        let external = format!("peer=sh peer.sh {kind} {{input}} {{output}}");
-        let suites =
-            ["bench", "tiny.9.csv", "other.csv", "--algorithms", "first-fit-size", "--problems", "offsets"];
-        let run = scratch.plimsoll(&[&suites[..], &["--external", &external]].concat()).exits(code);
+    let line = "bench tiny.9.csv other.csv --algorithms first-fit-size --problems offsets --external";
+    for (kind, code, failed, first) in [("once", 0, 1, "other"), ("always", 3, 2, "tiny")] {
+        let run = scratch.run(format!("{line} 'peer=sh peer.sh {kind} {{input}} {{output}}'")).exits(code);
         // Only the first failure is reported at once.
-        let first = if kind == "once" { "other" } else { "tiny" };
         assert_eq!(run.stderr, format!("plimsoll: peer failed on {first}: {reason}\n"));
-        run.stdout
-    };
-    assert!(bench("once", 0).contains(&format!("\npeer (offsets) failed in 1 of 2 runs; other: {reason}\n")));
-    assert!(
-        bench("always", 3).contains(&format!("\npeer (offsets) failed in 2 of 2 runs; tiny: {reason}\n"))
-    );
-    let missing = [
-        "bench",
-        "tiny.9.csv",
-        "--algorithms",
-        "first-fit-size",
-        "--external",
-        "p=/no/such {input} {output}",
-    ];
-    let run = scratch.plimsoll(&missing).exits(3);
-    assert!(
-        run.stdout.contains("p (offsets) failed in 1 of 1 runs; tiny: cannot run '/no/such': "),
-        "{}",
-        run.stdout
-    );
+        run.prints(&[&format!("\npeer (offsets) failed in {failed} of 2 runs; {first}: {reason}\n")]);
+    }
+    let missing = "bench tiny.9.csv --algorithms first-fit-size --external 'p=/no/such {input} {output}'";
+    let reason = "p (offsets) failed in 1 of 1 runs; tiny: cannot run '/no/such': ";
+    scratch.run(missing).exits(3).prints(&[reason]);
 }
 
 #[test]
@@ -502,9 +341,8 @@ fn the_command_can_be_an_external_program() {
     scratch.write("tiny.8.csv", TINY);
     let binary = env!("CARGO_BIN_EXE_plimsoll");
     let external = format!("self='{binary}' solve {{input}} --algorithm first-fit-size --output {{output}}");
-    let words =
-        ["bench", "tiny.8.csv", "--algorithms", "first-fit-start", "--external", &external, "--out", "rec"];
-    scratch.plimsoll(&words).exits(0);
+    let line = "bench tiny.8.csv --algorithms first-fit-start --out rec";
+    scratch.ok(format!("{line} --external \"{external}\""));
     assert_eq!(row(&rows(&scratch, "rec"), "tiny", "self")["claim"], "optimal");
 }
 
@@ -513,7 +351,7 @@ fn the_command_can_be_an_external_program() {
 fn own_times_are_compared_in_addition_to_process_times() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
-    let peer = "#!/bin/sh\nprintf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\"\n\
+    let peer = "printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\"\n\
         case $1 in\nlong) echo 'Elapsed time 2.500s' >&2 ;;\nshort) echo 'Elapsed time 0.000s' ;;\n\
         odd) echo 'Elapsed time ages' ;;\nesac\n";
     scratch.write("peer.sh", peer);
@@ -524,39 +362,34 @@ fn own_times_are_compared_in_addition_to_process_times() {
     words.extend(["--reference", "exact", "--verbose", "--out", "rec"]);
     words.extend(externals.iter().flat_map(|external| ["--external", external]));
     words.extend(patterns.iter().flat_map(|pattern| ["--external-elapsed", pattern]));
-    let run = scratch.narrow(&words).exits(0);
     // The headings of this wide table wrap.
-    assert!(run.stdout.contains("  long own  "), "{}", run.stdout);
-    let rows = rows(&scratch, "rec");
+    scratch.narrow(&words).exits(0).prints(&["  long own  "]);
+    let found = rows(&scratch, "rec");
     let own = |algorithm: &str| {
-        let row = row(&rows, "tiny", algorithm);
-        assert_eq!((row["status"].as_str(), row["whole_process"].as_str()), ("done", "true"), "{algorithm}");
-        (row["own_seconds"].clone(), row["own_resolution"].clone(), row["error"].clone())
+        let row = row(&found, "tiny", algorithm);
+        assert_eq!(pick(row, ["status", "whole_process"]), ["done", "true"], "{algorithm}");
+        (pick(row, ["own_seconds", "own_resolution"]), row["error"].as_str())
     };
-    let exact: f64 = own("exact").0.parse().unwrap();
-    assert!(exact > 0.0 && exact < row(&rows, "tiny", "exact")["seconds"].parse().unwrap());
-    assert_eq!((own("long").0.as_str(), own("long").1.as_str()), ("2.5", "0.001"));
-    assert_eq!((own("short").0.as_str(), own("short").1.as_str()), ("0", "0.001"));
-    let (odd, mute) = (own("odd"), own("mute"));
-    assert_eq!((odd.0 + &odd.1, mute.0 + &mute.1), (String::new(), String::new()));
-    assert!(odd.2.contains("no self-reported time: 'age' is not a number of seconds"), "{}", odd.2);
-    assert!(mute.2.contains("no self-reported time: no output matches 'Elapsed time ([^s]+)'"), "{}", mute.2);
-    scratch.plimsoll(&["report", "rec", "--reference", "exact", "--out", "page"]).exits(0);
+    let exact: f64 = own("exact").0[0].parse().unwrap();
+    assert!(exact > 0.0 && exact < row(&found, "tiny", "exact")["seconds"].parse().unwrap());
+    assert_eq!([own("long").0, own("short").0], [["2.5", "0.001"], ["0", "0.001"]]);
+    assert_eq!([own("odd").0, own("mute").0], [["", ""]; 2]);
+    contains(own("odd").1, &["no self-reported time: 'age' is not a number of seconds"]);
+    contains(own("mute").1, &["no self-reported time: no output matches 'Elapsed time ([^s]+)'"]);
+    scratch.ok("report rec --reference exact --out page");
     let summary = scratch.read("page/summary.md");
-    assert!(
-        summary.contains("### Ratios to exact: offsets")
-            && summary.contains("### Ratios of self-reported times: offsets")
-    );
-    assert!(summary.contains(" 2500 |") && summary.contains("| <1.00 | <"), "{summary}");
+    contains(&summary, &["### Ratios to exact: offsets", "### Ratios of self-reported times: offsets"]);
+    contains(&summary, &[" 2500 |", "| <1.00 | <"]);
     // A program that reports no times has no column for them.
     assert!(!summary.contains("mute own ms") && !summary.contains("odd own ms"));
-    let refused = |pattern: &str, why: &str| {
-        let words = ["bench", "tiny.8.csv", "--external", &externals[0], "--external-elapsed", pattern];
-        scratch.plimsoll(&words).refuses(&[&format!("external elapsed '{pattern}'"), why]);
-    };
-    refused("other=(a)", "no external planner is called 'other'");
-    refused("long=(a", "unclosed group");
-    refused("long=a", "0 groups instead of one");
+    for (pattern, why) in [
+        ("other=(a)", "no external planner is called 'other'"),
+        ("long=(a", "unclosed group"),
+        ("long=a", "0 groups instead of one"),
+    ] {
+        let line = format!("bench tiny.8.csv --external '{}' --external-elapsed '{pattern}'", externals[0]);
+        scratch.refuses(line, &[&format!("external elapsed '{pattern}'"), why]);
+    }
 }
 
 #[test]
@@ -566,21 +399,15 @@ fn own_instances_are_benchmarked_on_offsets_by_default() {
     scratch.write("set/t.csv", TINY);
     scratch.write("set/u.csv", TINY);
     let note = "problem: offsets, because all inputs are instances (--problems selects others)\n";
-    let problems = |more: &[&str]| {
-        let words = [&["bench", "set", "--time-limit", "5", "--out", "r", "--force"], more].concat();
-        let text = scratch.plimsoll(&words).exits(0).stdout;
-        let mut found: Vec<String> = rows(&scratch, "r").iter().map(|row| row["problem"].clone()).collect();
-        found.dedup();
-        (text.contains(note), found.join(" "))
-    };
-    assert_eq!(problems(&["--algorithms", "first-fit-size"]), (true, "offsets".to_owned()));
-    assert_eq!(problems(&["--problems", "shared-objects"]), (false, "shared-objects".to_owned()));
     // An algorithm of another problem selects that problem.
-    assert_eq!(problems(&["--algorithms", "in-order"]), (false, "shared-objects".to_owned()));
-    scratch.plimsoll(&["bench", "set", "--plot", "x.svg"]).refuses(&["'--plot'", "`bench --out DIR` writes"]);
-    let hint = scratch.plimsoll(&["bench", "set", "--algorithms", "first-fit-size"]).exits(0).words();
-    assert!(
-        hint.contains("--out DIR writes rows, layouts as pictures and charts, and with --report"),
-        "{hint}"
-    );
+    for (options, is_noted, problem) in [
+        ("--algorithms first-fit-size", true, "offsets"),
+        ("--problems shared-objects", false, "shared-objects"),
+        ("--algorithms in-order", false, "shared-objects"),
+    ] {
+        let text = scratch.ok(format!("bench set --time-limit 5 --out r --force {options}")).stdout;
+        assert_eq!(text.contains(note), is_noted, "{text}");
+        assert!(rows(&scratch, "r").iter().all(|row| row["problem"] == problem), "{options}");
+    }
+    scratch.refuses("bench set --plot x.svg", &["'--plot'", "`bench --out DIR` writes"]);
 }

@@ -1,14 +1,16 @@
 //! Tests the analysis of records: figures computed by hand, general properties, bad input, and the command.
 
-use crate::common::{Scratch, TINY};
+use crate::common::{Scratch, TINY, contains, has};
 use plimsoll::model::Claim;
 use plimsoll_lab::analysis::integral::integral;
 use plimsoll_lab::analysis::standing::{VIRTUAL, is_solved, virtual_best};
 use plimsoll_lab::analysis::{Cell, Group, Options, Sort, Standing, curves, find, groups, standings, study};
 use plimsoll_lab::report::plots::plots;
 use plimsoll_lab::row::{AlgorithmKind, Row, Status, Unit};
+use serde_json::json;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::Path;
 
 const HEADER: &str = "schema_version,suite,instance,sha256,load,capacity,problem,algorithm,kind,seed,repetition,threads,time_limit,decide,status,claim,value,lower_bound,seconds,cpu,cores,error";
 
@@ -114,7 +116,7 @@ fn more_relations_are_better() {
     // Empty columns are omitted from the tables.
     let scratch = Scratch::new();
     scratch.write("rows.csv", format!("{header}\n{}\n", rows.join("\n")));
-    scratch.plimsoll(&["report", "rows.csv", "--out", "out"]).exits(0);
+    scratch.ok("report rows.csv --out out");
     let summary = scratch.read("out/summary.md");
     let columns = "| instance | operators | best bound, relations | best value, relations | fast gap % | exact gap % |\n";
     assert!(summary.contains(columns), "{summary}");
@@ -388,45 +390,39 @@ fn the_virtual_best_is_never_worse_and_profiles_rise() {
 #[test]
 fn errors_name_file_line_and_value() {
     let scratch = Scratch::new();
-    let fails = |text: &str, parts: &[&str]| {
-        scratch.write("rows.csv", text);
-        scratch.plimsoll(&["report", "rows.csv", "--out", "o"]).refuses(parts);
-        assert!(!scratch.path("o").exists());
-    };
     let good = example();
-    fails(&good.replace(",100,100,4", ",x100,100,4"), &["rows.csv: line 5: value is 'x100'"]);
-    fails(
-        &good.replace(",100,4,cpu", ",100,-4,cpu"),
-        &["rows.csv: line 5: seconds is '-4'; expected a time in seconds"],
-    );
-    fails(
-        &good.replacen("10,,done", "10,perhaps,done", 1),
-        &["line 2: decide is 'perhaps': expected file, load or a capacity"],
-    );
-    fails(
-        &good.replacen("fast,heuristic", "fast,quick", 1),
-        &["line 2: kind is 'quick': expected heuristic,"],
-    );
-    fails(&good.replace("6,s,b", "5,s,b"), &["line 6: schema_version is '5'; the supported version is 6"]);
-    fails(&good.replacen("exact,exact", ",exact", 1), &["line 5: algorithm is '', but must not be empty"]);
-    fails(&good.replacen("6,s,b", "s,b", 1), &["rows.csv: line 6: 21 fields, but the header has 22"]);
-    fails(&good.replacen("problem", "puzzle", 1), &["rows.csv: line 1: missing column 'problem'"]);
-    fails(&good.replacen("seed", "repetition", 1), &["two columns are named 'repetition'"]);
-    fails(&format!("{HEADER}\n"), &["rows.csv: the files (rows.csv and others) contain no rows"]);
-    fails("", &["rows.csv"]);
-    scratch.plimsoll(&["report", "nowhere", "--out", "o"]).refuses(&["nowhere: no such file or folder"]);
+    for (from, to, why) in [
+        (",100,100,4", ",x100,100,4", "rows.csv: line 5: value is 'x100'"),
+        (",100,4,cpu", ",100,-4,cpu", "rows.csv: line 5: seconds is '-4'; expected a time in seconds"),
+        ("10,,done", "10,perhaps,done", "line 2: decide is 'perhaps': expected file, load or a capacity"),
+        ("fast,heuristic", "fast,quick", "line 2: kind is 'quick': expected heuristic,"),
+        ("6,s,b", "5,s,b", "line 6: schema_version is '5'; the supported version is 6"),
+        ("exact,exact", ",exact", "line 5: algorithm is '', but must not be empty"),
+        ("6,s,b", "s,b", "rows.csv: line 6: 21 fields, but the header has 22"),
+        ("problem", "puzzle", "rows.csv: line 1: missing column 'problem'"),
+        ("seed", "repetition", "two columns are named 'repetition'"),
+        (good.split_once('\n').unwrap().1, "", "rows.csv: the files (rows.csv and others) contain no rows"),
+        (&good, "", "rows.csv"),
+    ] {
+        scratch.write("rows.csv", good.replacen(from, to, 1));
+        scratch.refuses("report rows.csv --out o", &[why]);
+        assert!(!scratch.path("o").exists());
+    }
     std::fs::create_dir(scratch.path("empty")).unwrap();
-    scratch.plimsoll(&["report", "empty", "--out", "o"]).refuses(&["empty: no CSV file in this folder"]);
+    scratch.refuses("report empty --out o", &["empty: no CSV file in this folder"]);
     scratch.write("rows.csv", &good);
     scratch.write("file", "");
-    scratch.plimsoll(&["report", "file", "--out", "o"]).refuses(&["file: expected a folder or a CSV file"]);
-    scratch.plimsoll(&["report", "rows.csv", "--out", "file"]).refuses(&["file: it is not a folder"]);
-    scratch.plimsoll(&["report", "rows.csv", "--out", "empty/.."]).refuses(&["cannot write"]);
-    scratch.plimsoll(&["report", "rows.csv", "--out", "o", "--target-gap", "-1"]).exits(2);
     scratch.write("empty/mine", "");
-    scratch
-        .plimsoll(&["report", "rows.csv", "--out", "empty"])
-        .refuses(&["it is neither empty nor an earlier report"]);
+    for (line, why) in [
+        ("nowhere --out o", "nowhere: no such file or folder"),
+        ("file --out o", "file: expected a folder or a CSV file"),
+        ("rows.csv --out file", "file: it is not a folder"),
+        ("rows.csv --out empty/..", "cannot write"),
+        ("rows.csv --out empty", "it is neither empty nor an earlier report"),
+        ("rows.csv --out o --target-gap -1", "--target-gap"),
+    ] {
+        scratch.refuses(format!("report {line}"), &[why]);
+    }
 }
 
 #[test]
@@ -434,73 +430,52 @@ fn truncated_rows_and_unknown_columns_are_noted() {
     let scratch = Scratch::new();
     let text = example().replacen("error\n", "mood\n", 1);
     scratch.write("rows.csv", format!("{text}6,s,c,hc,10,,off"));
-    let run = scratch.plimsoll(&["report", "rows.csv", "--out", "o", "--json"]).exits(0);
-    assert!(run.stderr.contains("the last line is truncated (16 bytes"), "{}", run.stderr);
-    assert!(run.stderr.contains("unknown column 'mood' is ignored"), "{}", run.stderr);
-    assert_eq!((run.json()["runs"].as_u64(), run.json()["without_answer"].as_u64()), (Some(8), Some(1)));
-    assert!(scratch.read("o/summary.md").contains("is truncated"));
-    assert!(scratch.read("o/report.html").contains("is truncated"));
+    let run = scratch.ok("report rows.csv --out o --json");
+    run.warns(&["the last line is truncated (16 bytes", "unknown column 'mood' is ignored"]);
+    has(&run.json(), &json!({ "runs": 8, "without_answer": 1 }));
+    contains(&scratch.read("o/summary.md"), &["is truncated"]);
+    contains(&scratch.read("o/report.html"), &["is truncated"]);
 }
 
 #[test]
 fn a_report_is_reproducible_and_replaced_as_a_whole() {
     let scratch = Scratch::new();
     scratch.write("t.csv", TINY);
-    scratch.plimsoll(&["bench", "t.csv", "--time-limit", "5", "--trace", "--out", "all/bench"]).exits(0);
-    scratch.write(
-        "s.toml",
-        "trace = true\nlayouts = true\nseeds = [0, 1]\n[limits]\nnodes = 50\n[[instances]]\nfamily = \"uniform\"\nbuffers = [5, 30]\n\
-         [[algorithms]]\nnames = [\"first-fit-size\", \"search\"]\n",
-    );
-    scratch.plimsoll(&["sweep", "s.toml", "--out", "all/sweep"]).exits(0);
+    scratch.ok("bench t.csv --time-limit 5 --trace --out all/bench");
+    let toml = "trace = true\nlayouts = true\nseeds = [0, 1]\nlimits.nodes = 50\n[[instances]]\n\
+        family = 'uniform'\nbuffers = [5, 30]\n[[algorithms]]\nnames = ['first-fit-size', 'search']\n";
+    scratch.write("s.toml", toml);
+    scratch.ok("sweep s.toml --out all/sweep");
     std::fs::create_dir(scratch.path("all/other")).unwrap();
     scratch.write("all/other/graphs.csv", "graph,n,why\nx,1,<b>&\"'\ny,2,\n");
     let files = |out: &str| {
-        let mut found: Vec<(PathBuf, Vec<u8>)> = Vec::new();
-        for folder in [scratch.path(out), scratch.path(out).join("charts")] {
-            for entry in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
-                if entry.is_file() {
-                    let name = entry.strip_prefix(scratch.path(out)).unwrap().to_owned();
-                    found.push((name, std::fs::read(&entry).unwrap()));
-                }
-            }
-        }
-        found.sort();
-        found
+        let entries = [out.to_owned(), format!("{out}/charts")].map(|folder| scratch.path(&folder));
+        let entries = entries.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+        let paths = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+        let name = |path: &Path| path.strip_prefix(scratch.path(out)).unwrap().display().to_string();
+        paths.map(|path| (name(&path), std::fs::read(path).unwrap())).collect::<BTreeMap<_, _>>()
     };
-    let run = scratch.plimsoll(&["report", "all", "--out", "one"]).exits(0);
-    assert!(run.stdout.contains("\nrecords      3\n"), "{}", run.stdout);
-    scratch.plimsoll(&["report", "all", "--out", "two"]).exits(0);
+    scratch.ok("report all --out one").prints(&["\nrecords      3\n"]);
+    scratch.ok("report all --out two");
     let first = files("one");
     assert!(first == files("two"));
     // The sweep kept layouts and traces.
-    let page = scratch.read("one/report.html");
-    assert!(page.contains("Layouts: 2 of 2") && page.contains("<summary>uniform-30-0"), "no maps");
-    assert!(scratch.read("one/gap-over-time.csv").contains("sweep,1,search,"));
-    for name in [
-        "instances.csv",
-        "algorithms.csv",
-        "profile.csv",
-        "cactus.csv",
-        "gap-over-time.csv",
-        "summary.md",
-        "report.html",
-    ] {
-        assert!(first.iter().any(|(path, _)| path == std::path::Path::new(name)), "{name}");
+    contains(&scratch.read("one/report.html"), &["Layouts: 2 of 2", "<summary>uniform-30-0"]);
+    contains(&scratch.read("one/gap-over-time.csv"), &["sweep,1,search,"]);
+    for name in ["instances", "algorithms", "profile", "cactus", "gap-over-time"] {
+        assert!(first.contains_key(&format!("{name}.csv")), "{name}");
     }
-    assert!(first.iter().any(|(path, _)| path.to_string_lossy().ends_with("-gap-over-time.svg")));
+    assert!(first.keys().any(|name| name.ends_with("-gap-over-time.svg")));
     // The report is replaced; a report among the inputs is ignored.
-    scratch.plimsoll(&["report", "all", "--out", "one"]).exits(0);
+    scratch.ok("report all --out one");
     assert!(first == files("one"));
-    scratch.plimsoll(&["report", "all", "--out", "all/report"]).exits(0);
-    scratch.plimsoll(&["report", "all", "--out", "all/report"]).exits(0);
+    scratch.ok("report all --out all/report");
+    scratch.ok("report all --out all/report");
     assert!(scratch.read("all/report/summary.md") == scratch.read("one/summary.md"));
-    scratch
-        .plimsoll(&["report", "all/bench", "--out", "all"])
-        .refuses(&["it contains an input of this command"]);
+    scratch.refuses("report all/bench --out all", &["it contains an input of this command"]);
     // Other files are not deleted.
     scratch.write("one/mine.txt", "");
-    scratch.plimsoll(&["report", "all", "--out", "one"]).refuses(&["one: it contains 'mine.txt'"]);
+    scratch.refuses("report all --out one", &["one: it contains 'mine.txt'"]);
 }
 
 #[test]
@@ -508,9 +483,7 @@ fn layouts_are_drawn_by_the_page_or_have_a_reason() {
     const DATA: &str = "<div class=\"layout\"><script type=\"application/json\">{\"instance\":\"t\",";
     let scratch = Scratch::new();
     scratch.write("t.csv", TINY);
-    let words =
-        ["bench", "t.csv", "--problems", "offsets", "--algorithms", "exact", "--out", "rec", "--report"];
-    scratch.plimsoll(&words).exits(0);
+    scratch.ok("bench t.csv --problems offsets --algorithms exact --out rec --report");
     let page = scratch.read("rec/report/report.html");
     assert!(page.contains("Layouts: 1 of 1") && page.contains(DATA), "no layout");
     assert!(page.contains("No layout has a lower peak.") && page.contains("The map needs JavaScript."));
@@ -519,7 +492,7 @@ fn layouts_are_drawn_by_the_page_or_have_a_reason() {
     assert!(scratch.path("rec/maps/t.svg").exists() && !page.contains("Pictures: "));
     let (rows, layout) = (scratch.read("rec/rows.csv"), scratch.read("rec/layouts/t.csv"));
     let fails = |why: &str| {
-        scratch.plimsoll(&["report", "rec", "--out", "o"]).exits(0);
+        scratch.ok("report rec --out o");
         let page = scratch.read("o/report.html");
         assert!(page.contains("Layouts: 0 of 1") && !page.contains(DATA), "{why}");
         assert!(page.contains(&format!("t is not shown: {why}")), "{why}");
@@ -562,7 +535,7 @@ fn names_cannot_break_the_page() {
     scratch.write("all/r/maps/evil.svg", "<svg xmlns=\"x\"><script>alert(2)</script></svg>");
     std::fs::create_dir_all(scratch.path("all/<u>")).unwrap();
     scratch.write("all/<u>/t.csv", format!("<i>name,{evil}\n{},1\n<u>,2\n", "<s>".repeat(99)));
-    scratch.plimsoll(&["report", "all", "--out", "o", "--title", "<em>&"]).exits(0);
+    scratch.ok("report all --out o --title '<em>&'");
     let page = scratch.read("o/report.html");
     for bad in ["<b>&", "<script>alert", "<script>x", "<img src=x", "<i>", "<u>", "<s>", "<em>"] {
         assert!(!page.contains(bad), "{bad}");
@@ -596,68 +569,57 @@ fn names_cannot_break_the_page() {
 fn a_report_begins_with_the_result() {
     let scratch = Scratch::new();
     scratch.write("rows.csv", example());
-    let run = scratch.narrow(&["report", "rows.csv", "--out", "o"]).exits(0);
-    assert!(
-        run.stdout.starts_with("offsets: fast is best with a mean gap of 15.00 % and reaches, on 1 of 3"),
-        "{}",
-        run.stdout
-    );
-    assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
+    let text = scratch.narrow(&["report", "rows.csv", "--out", "o"]).exits(0).stdout;
+    assert!(text.starts_with("offsets: fast is best with a mean gap of 15.00 % and reaches, on 1 of 3"));
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let headline = "fast is best with a mean gap of 15.00 % and reaches, on 1 of 3 instances, a bound that needs no search; the mean gap of exact is 25.00 %.";
     let page = scratch.read("o/report.html").replace('\u{a0}', " ");
-    assert!(scratch.read("o/summary.md").contains(headline) && page.contains(headline));
-    assert!(page.contains("axis from 0 to 25.00 %") && page.contains("width:60.00%"), "no bars");
-    assert!(page.contains("- (failed)"), "the missing gap of exact has no reason");
-    let json = scratch.plimsoll(&["report", "rows.csv", "--out", "o", "--json"]).exits(0).json();
-    assert_eq!(json["headlines"][0]["headline"], headline);
+    contains(&scratch.read("o/summary.md"), &[headline]);
+    contains(&page, &[headline, "axis from 0 to 25.00 %", "width:60.00%", "- (failed)"]);
+    assert_eq!(scratch.json("report rows.csv --out o")["headlines"][0]["headline"], headline);
 }
 
 #[test]
 fn algorithms_are_selected_and_sorted() {
     let scratch = Scratch::new();
     scratch.write("rows.csv", example());
-    let rows = |sort: &[&str]| -> Vec<String> {
-        scratch.plimsoll(&[&["report", "rows.csv", "--out", "o"], sort].concat()).exits(0);
+    let rows = |options: &str| -> Vec<String> {
+        scratch.ok(format!("report rows.csv --out o {options}"));
         let summary = scratch.read("o/summary.md");
         let values = summary.lines().skip_while(|line| !line.starts_with("| algorithm | kind")).skip(2);
         values.take_while(|line| line.starts_with('|')).map(str::to_owned).collect()
     };
-    let names = |sort: &[&str]| -> Vec<String> {
-        rows(sort).iter().map(|row| row.split('|').nth(1).unwrap().trim().to_owned()).collect()
-    };
-    assert_eq!(names(&[]), ["fast", "exact", VIRTUAL]);
-    assert_eq!(names(&["--sort", "name"]), ["exact", "fast", VIRTUAL]);
-    assert_eq!(names(&["--sort", "time"]), ["fast", "exact", VIRTUAL]);
+    for (options, names) in [
+        ("", ["fast", "exact", VIRTUAL]),
+        ("--sort name", ["exact", "fast", VIRTUAL]),
+        ("--sort time", ["fast", "exact", VIRTUAL]),
+    ] {
+        let found = rows(options);
+        assert!(found.iter().map(|row| row.split('|').nth(1).unwrap().trim()).eq(names), "{found:?}");
+    }
     // The gaps of `fast` still refer to the bounds that `exact` proved.
-    let alone = rows(&["--algorithms", "fast"]);
+    let alone = rows("--algorithms fast");
     assert!(alone.len() == 1 && alone[0].contains("| 15.00 | 25.00 |"), "{alone:?}");
     assert!(!scratch.read("o/report.html").contains("exact"), "other algorithms are on the page");
-    let words = ["report", "rows.csv", "--out", "none", "--algorithms", "fats"];
-    scratch.plimsoll(&words).refuses(&["unknown algorithm 'fats'; did you mean 'fast'?"]);
+    let line = "report rows.csv --out none --algorithms fats";
+    scratch.refuses(line, &["unknown algorithm 'fats'; did you mean 'fast'?"]);
+    scratch.run("report rows.csv --out none --sort size").exits(2);
     assert!(!scratch.path("none").exists());
-    scratch.plimsoll(&["report", "rows.csv", "--out", "none", "--sort", "size"]).exits(2);
 }
 
 #[test]
 fn latex_tables_are_escaped_and_need_no_folder() {
     let scratch = Scratch::new();
     scratch.write("rows.csv", example().replace(",fast,", ",a_b & 100%,"));
-    let run = scratch.plimsoll(&["report", "rows.csv", "--latex"]).exits(0).stdout;
-    let expected = "  algorithm & gap \\% & worst \\% & optimal & spent & to best & to proof \\\\\n  \\midrule\n  \
-        a\\_b \\& 100\\% & 15.00 & 25.00 & 1/3 & 630 ms & - & - \\\\\n  \
-        exact & 25.00 & 50.00 & 1/3 & 6.32 s & - & \\textgreater{}7.37 s \\\\\n  \\bottomrule\n";
-    let unshifted = scratch.plimsoll(&["report", "rows.csv", "--latex", "--shift", "0"]).exits(0).stdout;
-    assert!(unshifted.contains(expected), "{unshifted}");
-    let [bare, unit] = ["0.5", "500ms"]
-        .map(|shift| scratch.plimsoll(&["report", "rows.csv", "--latex", "--shift", shift]).exits(0).stdout);
-    assert!(bare == unit && bare != unshifted, "{bare}{unit}");
-    assert!(
-        run.starts_with("% rows.csv, offsets, minimise") && run.contains("\\begin{tabular}{lrrrrrr}"),
-        "{run}"
-    );
-    scratch.plimsoll(&["report", "rows.csv", "--latex", "--json"]).exits(2);
-    scratch.plimsoll(&["report", "rows.csv"]).exits(2);
-    scratch.plimsoll(&["report", "rows.csv", "--latex", "--out", "o"]).exits(0);
+    let latex = |options: &str| scratch.ok(format!("report rows.csv --latex {options}")).stdout;
+    let unshifted = latex("--shift 0");
+    contains(&unshifted, &["  a\\_b \\& 100\\% & 15.00 & 25.00 & 1/3 & 630 ms & - & - \\\\\n"]);
+    contains(&unshifted, &["  exact & 25.00 & 50.00 & 1/3 & 6.32 s & - & \\textgreater{}7.37 s \\\\\n"]);
+    let shifted = latex("--shift 0.5");
+    assert!(shifted == latex("--shift 500ms") && shifted != unshifted, "{shifted}");
+    scratch.run("report rows.csv --latex --json").exits(2);
+    scratch.run("report rows.csv").exits(2);
+    latex("--out o");
     assert!(scratch.read("o/report.html").contains("100%"));
 }
 
@@ -667,7 +629,7 @@ fn latex_tables_are_escaped_and_need_no_folder() {
 fn a_browser_shows_and_sorts_the_page() {
     let scratch = Scratch::new();
     scratch.write("rows.csv", example());
-    scratch.plimsoll(&["report", "rows.csv", "--out", "o"]).exits(0);
+    scratch.ok("report rows.csv --out o");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/report-browser.sh");
     let output =
         std::process::Command::new("bash").arg(script).arg(scratch.path("o/report.html")).output().unwrap();

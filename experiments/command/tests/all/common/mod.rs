@@ -1,5 +1,8 @@
 //! Runs the command as users do.
 
+use plimsoll_lab::row::{MEASURED, Row, read};
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -8,8 +11,20 @@ use tempfile::TempDir;
 pub const ABOVE_LOAD: &str = "id,lower,upper,size,alignment,offset\nb0,2,7,4,1,\nb1,7,11,1,4,\nb2,7,8,1,1,12\n\
     b3,7,10,1,4,4\nb4,5,6,1,1,0\nb5,6,8,2,1,0\nb6,7,11,2,4,\n";
 
+/// An instance whose load, 11, is the optimum, as in the book.
+pub const TWELVE: &str =
+    "id,lower,upper,size\ninput,0,2,4\nconv,1,4,6\npool,3,6,2\ndense,5,8,8\noutput,7,9,3\n";
+
 /// An instance of three buffers whose load, 8, is the optimum.
 pub const TINY: &str = "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\n";
+
+/// The cells of a CSV row by column.
+pub type Cells = BTreeMap<String, String>;
+
+/// Returns the cells of these columns.
+pub fn pick<'a, const N: usize>(row: &'a Cells, columns: [&str; N]) -> [&'a str; N] {
+    columns.map(|column| row[column].as_str())
+}
 
 /// A scratch folder in which the command runs.
 pub struct Scratch {
@@ -28,6 +43,15 @@ impl Scratch {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
+    /// Creates a folder with these models, which are seeds of the fuzz targets.
+    pub fn with_models(names: &[&str]) -> Self {
+        let scratch = Self::new();
+        for name in names {
+            scratch.write(name, std::fs::read(seed(name)).unwrap());
+        }
+        scratch
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -40,6 +64,53 @@ impl Scratch {
 
     pub fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Runs `plimsoll` with the arguments in this line, which a shell would split in the same way.
+    pub fn run(&self, line: impl AsRef<str>) -> Run {
+        let words = shlex::split(line.as_ref()).unwrap();
+        self.plimsoll(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Runs a line that exits with 0.
+    #[track_caller]
+    pub fn ok(&self, line: impl AsRef<str>) -> Run {
+        self.run(line).exits(0)
+    }
+
+    /// Runs a line with `--json`, which exits with 0, and returns the printed report.
+    #[track_caller]
+    pub fn json(&self, line: impl AsRef<str>) -> Value {
+        self.ok(format!("{} --json", line.as_ref())).json()
+    }
+
+    /// Runs a line that is refused, as [`Run::refuses`] describes.
+    #[track_caller]
+    pub fn refuses(&self, line: impl AsRef<str>, parts: &[&str]) {
+        self.run(line).refuses(parts);
+    }
+
+    /// Reads a JSON file.
+    pub fn document(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
+    /// Reads the rows of a CSV file.
+    pub fn cells(&self, name: &str) -> Vec<Cells> {
+        let mut reader = csv::Reader::from_path(self.path(name)).unwrap();
+        reader.deserialize().map(Result::unwrap).collect()
+    }
+
+    /// Reads the rows of a record.
+    pub fn rows(&self, record: &str) -> Vec<Row> {
+        read(&self.path(record).join("rows.csv")).unwrap()
+    }
+
+    /// Reads the rows of a record, without measured times and memory.
+    pub fn steady(&self, record: &str) -> Vec<Cells> {
+        let mut rows = self.cells(&format!("{record}/rows.csv"));
+        rows.iter_mut().for_each(|row| row.retain(|name, _| !MEASURED.contains(&name.as_str())));
+        rows
     }
 
     /// Runs `plimsoll` with these arguments, without corpora, at a width at which no line wraps.
@@ -96,10 +167,29 @@ impl Run {
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         assert!(run.stderr.starts_with("plimsoll: "), "{}", run.stderr);
         assert!(!run.stderr.contains("panicked") && run.stdout.is_empty());
-        for part in parts {
-            assert!(run.stderr.contains(part), "no '{part}' in: {}", run.stderr);
-        }
+        run.warns(parts);
         run
+    }
+
+    /// Asserts that standard output contains all `parts`.
+    #[track_caller]
+    pub fn prints(&self, parts: &[&str]) -> &Self {
+        contains(&self.stdout, parts);
+        self
+    }
+
+    /// Asserts that standard output contains all `parts`, apart from line breaks and the number of blanks.
+    #[track_caller]
+    pub fn reports(&self, parts: &[&str]) -> &Self {
+        contains(&self.words(), parts);
+        self
+    }
+
+    /// Asserts that standard error contains all `parts`.
+    #[track_caller]
+    pub fn warns(&self, parts: &[&str]) -> &Self {
+        contains(&self.stderr, parts);
+        self
     }
 
     /// Returns standard output with every run of blanks and line breaks reduced to one blank.
@@ -107,9 +197,32 @@ impl Run {
         self.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    pub fn json(&self) -> serde_json::Value {
+    #[track_caller]
+    pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
     }
+}
+
+/// Asserts that a text contains all `parts`.
+#[track_caller]
+pub fn contains(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no '{part}' in: {text}");
+    }
+}
+
+/// Asserts that an object has the members of `expected`. It may have more.
+#[track_caller]
+pub fn has(found: &Value, expected: &Value) {
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(found[name], *value, "{name} of {found}");
+    }
+}
+
+/// Returns the path of a model among the seeds of the fuzz targets.
+pub fn seed(name: &str) -> PathBuf {
+    let (_, suffix) = name.rsplit_once('.').unwrap();
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fuzz/seeds/{suffix}_model/{name}"))
 }
 
 /// Returns the names of the algorithms of one kind for the offset problem.
