@@ -1,7 +1,7 @@
 //! Tests that the output of `plimsoll reproduce` changes with the inputs of every paper, and that skipped
 //! parts are reported.
 
-use crate::common::{Run, Scratch, TINY, command};
+use crate::common::{Run, Scratch, TINY, command, contains};
 use plimsoll::run::Limits;
 use plimsoll_model::{Buffer, BufferId, Bytes, Instance, InstanceBuilder, Layout, Lifespan};
 use plimsoll_papers::{Amount, Context, Params, Reproduction, Row, Verdict, write_rows};
@@ -279,52 +279,43 @@ fn corpora(scratch: &Scratch, file: &str, text: &str) {
 }
 
 /// Runs `reproduce` with these corpora, and optionally with a peer.
-fn with_corpora(scratch: &Scratch, words: &[&str], peer: Option<&str>) -> Run {
+fn with_corpora(scratch: &Scratch, line: &str, peer: Option<&str>) -> Run {
     let mut command = command(&scratch.path(""));
-    command
-        .env("COLUMNS", "1000")
-        .env("PLIMSOLL_CORPORA", scratch.path("corpora"))
-        .env_remove("PLIMSOLL_MINIMALLOC");
-    if let Some(peer) = peer {
-        command.env("PLIMSOLL_MINIMALLOC", scratch.path(peer));
-    }
-    Run::from(command.arg("reproduce").args(words).output().unwrap())
+    command.env("COLUMNS", "1000").env("PLIMSOLL_CORPORA", scratch.path("corpora"));
+    command.env_remove("PLIMSOLL_MINIMALLOC");
+    command.envs(peer.map(|peer| ("PLIMSOLL_MINIMALLOC", scratch.path(peer))));
+    Run::from(command.arg("reproduce").args(line.split(' ')).output().unwrap())
 }
 
 #[test]
 fn instances_are_decided() {
     let scratch = Scratch::new();
     corpora(&scratch, "A.8.csv", TINY);
-    let plain = with_corpora(&scratch, &["minimalloc", "--out", "out"], None).exits(0).stdout;
-    assert!(plain.contains("skipped: instance B: no such file"), "{plain}");
+    let run = with_corpora(&scratch, "minimalloc --out out", None).exits(0);
+    run.prints(&["skipped: instance B: no such file"]);
     let rows = scratch.read("out/minimalloc/rows.csv");
-    for line in [
-        "A to K,\"A, buffers\",,3,",
-        "A to K,\"A, load\",,8,",
-        "A to K,\"A, at the capacity of the file\",fits,fits,",
-        "A to K,\"A, least peak\",,8,",
+    for (row, cells) in [
+        ("buffers", ",3,"),
+        ("load", ",8,"),
+        ("at the capacity of the file", "fits,fits,"),
+        ("least peak", ",8,"),
     ] {
-        assert!(rows.contains(&format!("minimalloc,{line}")), "{line}: {rows}");
+        contains(&rows, &[&format!("minimalloc,A to K,\"A, {row}\",{cells}")]);
     }
     assert!(scratch.path("out/minimalloc/times.svg").is_file());
-
     // The instance lacks two buffers.
     corpora(&scratch, "A.8.csv", "id,lower,upper,size\na,0,4,4\n");
-    with_corpora(&scratch, &["minimalloc", "--out", "thin"], None).exits(0);
+    with_corpora(&scratch, "minimalloc --out thin", None).exits(0);
     let thin = scratch.read("thin/minimalloc/rows.csv");
-    assert!(thin.contains("\"A, buffers\",,1,") && thin.contains("\"A, least peak\",,4,"), "{thin}");
-
+    contains(&thin, &["\"A, buffers\",,1,", "\"A, least peak\",,4,"]);
     // The capacity is too small.
     corpora(&scratch, "A.7.csv", TINY);
     std::fs::remove_file(scratch.path("corpora/minimalloc/A.8.csv")).unwrap();
-    let run = with_corpora(&scratch, &["minimalloc"], None).exits(1);
-    assert!(
-        run.stdout.contains("does not fit") && run.stderr.contains("1 row differs from the expected result")
-    );
+    let run = with_corpora(&scratch, "minimalloc", None).exits(1);
+    run.prints(&["does not fit"]).warns(&["1 row differs from the expected result"]);
     // The file is not an instance.
     corpora(&scratch, "A.7.csv", "id,lower\nx,1\n");
-    let run = with_corpora(&scratch, &["minimalloc"], None).exits(2);
-    assert!(run.stderr.contains("A.7.csv"), "{}", run.stderr);
+    with_corpora(&scratch, "minimalloc", None).exits(2).warns(&["A.7.csv"]);
 }
 
 #[cfg(unix)]
@@ -333,32 +324,25 @@ fn a_peer_is_compared_and_checked() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new();
     corpora(&scratch, "A.8.csv", TINY);
-    let peer = |name: &str, offsets: &str| {
+    for (name, offsets, part) in [
+        ("good", "4", "its answer: fits; whole process, same run; 0.125 s by its own clock"),
+        ("bad", "0", "the checker rejected its layout"),
+    ] {
         let script = format!(
-            "#!/bin/sh\nfor word in \"$@\"; do case $word in --output=*) printf 'id,offset\\n{offsets}' > \"${{word#--output=}}\";; esac; done\necho 'Elapsed time 0.125s' >&2\n"
+            "#!/bin/sh\nfor word in \"$@\"; do case $word in --output=*) printf 'id,offset\\na,0\\nb,{offsets}\\nc,4\\n' > \"${{word#--output=}}\";; esac; done\necho 'Elapsed time 0.125s' >&2\n"
         );
         let path = scratch.write(name, script);
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    };
-    peer("good", "a,0\\nb,4\\nc,4\\n");
-    let run = with_corpora(&scratch, &["minimalloc", "--verbose"], Some("good")).exits(0);
-    assert!(
-        run.stdout.contains("its answer: fits; whole process, same run; 0.125 s by its own clock"),
-        "{}",
-        run.stdout
-    );
-    peer("bad", "a,0\\nb,0\\nc,4\\n");
-    let run = with_corpora(&scratch, &["minimalloc", "--verbose"], Some("bad")).exits(0);
-    assert!(run.stdout.contains("the checker rejected its layout"), "{}", run.stdout);
-    let run = with_corpora(&scratch, &["minimalloc"], Some("missing")).exits(0);
-    assert!(run.stdout.contains("skipped: MiniMalloc itself:") && run.stdout.contains("is not a file"));
+        with_corpora(&scratch, "minimalloc --verbose", Some(name)).exits(0).prints(&[part]);
+    }
+    let run = with_corpora(&scratch, "minimalloc", Some("missing")).exits(0);
+    run.prints(&["skipped: MiniMalloc itself:", "is not a file"]);
 }
 
 #[test]
 fn all_papers_run_without_corpora() {
     let scratch = Scratch::new();
-    let words = ["reproduce", "all", "--out", "out", "--time-limit", "600", "--seeds", "1"];
-    let printed = scratch.plimsoll(&words).exits(0).stdout;
+    let printed = scratch.ok("reproduce all --out out --time-limit 600 --seeds 1").stdout;
     let papers = ["luna", "mini-infer", "patent", "fusion", "cann", "pisarchyk-lee", "minimalloc"];
     let mut from = 0;
     for paper in papers {
@@ -367,64 +351,74 @@ fn all_papers_run_without_corpora() {
         let rows = scratch.read(&format!("out/{paper}/rows.csv"));
         assert!(rows.starts_with("paper,table,row,printed,ours,difference,unit,verdict,reason\n"));
         assert!(rows.lines().skip(1).count() >= 3 && rows.contains(&format!("\n{paper},")), "{rows}");
-        assert!(scratch.read(&format!("out/{paper}/report.md")).contains("## Printed and ours, row by row"));
-    }
-    let summary = scratch.read("out/summary.md");
-    for part in [
-        "- skipped: real models: PLIMSOLL_CORPORA is not set",
-        "- skipped: the instances A to K",
-        "| cann | S4 |",
-    ] {
-        assert!(summary.contains(part), "{part}: {summary}");
+        contains(&scratch.read(&format!("out/{paper}/report.md")), &["## Printed and ours, row by row"]);
     }
     assert!(scratch.read("out/rows.csv").lines().count() > 200);
+    let summary = scratch.read("out/summary.md");
+    contains(&summary, &["- skipped: real models: PLIMSOLL_CORPORA is not set", "| cann | S4 |"]);
+    contains(&summary, &["- skipped: the instances A to K"]);
     for word in summary.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
         well_formed(word, &scratch.read(&format!("out/{word}")));
     }
-    assert!(printed.contains("\npaper          source"), "{printed}");
+    // Without corpora, merging branches is compared with the optimum on generated graphs and small cases.
+    // Every plan has passed both checkers.
+    let report = scratch.read("out/luna/report.md");
+    contains(&report, &["generated graphs stand in", "The best gain is 5.88 % (FusionDetect)"]);
+    contains(&report, &["The synchronous time of BodyDetect equals the ping-pong time of FaceAlign"]);
+    let compared = scratch.read("out/luna/comparison.csv");
+    contains(&compared, &["fusion-trunk-handed", "two-branches-in-a-row,", "unbalanced-if-ratio-16-"]);
+    contains(&compared, &["loops-loops-2-", "control-mix-operators-40-"]);
+    assert_eq!(scratch.read("out/luna/table-3-splits.csv").lines().count(), 6);
+    contains(&scratch.read("out/luna/table-3.csv"), &["\nFaceAlign,lenet5-0,"]);
+    contains(&scratch.read("out/luna/table-3-startup.csv"), &["\nlenet5-0,20000000,"]);
+    let figures = ["1b", "1c", "1d", "2", "5", "5-printed", "6a-conflict", "6a-in-turn"];
+    for figure in figures.into_iter().chain(["6b-merged", "6c-optimum", "startup"]) {
+        well_formed(figure, &scratch.read(&format!("out/luna/figure-{figure}.svg")));
+    }
+    let record = scratch.read("out/README.md");
+    contains(&record, &["- seed 0, 600 s per run", "| `luna/comparison.csv` |", "commit "]);
 }
 
 #[test]
 fn bad_arguments_are_rejected() {
     let scratch = Scratch::new();
-    scratch
-        .plimsoll(&["reproduce", "unknown"])
-        .refuses(&["unknown paper 'unknown'", "minimalloc (Moffitt 2023)"]);
     scratch.write("file", "");
-    scratch.plimsoll(&["reproduce", "patent", "--out", "file"]).refuses(&["cannot create the folder file"]);
-    scratch.plimsoll(&["reproduce", "patent", "--seeds", "x"]).refuses(&["--seeds"]);
-    scratch.plimsoll(&["reproduce", "luna", "--seeds", "0"]).refuses(&["--seeds"]);
     std::fs::create_dir(scratch.path("own")).unwrap();
     scratch.write("own/README.md", "mine");
-    scratch
-        .plimsoll(&["reproduce", "patent", "--out", "own"])
-        .refuses(&["cannot write own: it is neither empty nor an earlier record of `reproduce`"]);
+    for (line, why) in [
+        (
+            "S9",
+            "unknown paper 'S9' (known: all, luna (S0), mini-infer (S1), patent (S2), fusion (S3), cann (S4), pisarchyk-lee (Pisarchyk, Lee 2020), minimalloc (Moffitt 2023))",
+        ),
+        ("patent --out file", "cannot create the folder file"),
+        ("patent --seeds x", "--seeds"),
+        ("luna --seeds 0", "--seeds"),
+        ("patent --out own", "cannot write own: it is neither empty nor an earlier record of `reproduce`"),
+        ("patent --time-limit -1", "--time-limit"),
+    ] {
+        scratch.refuses(format!("reproduce {line}"), &[why]);
+    }
     assert_eq!(std::fs::read_dir(scratch.path("own")).unwrap().count(), 1);
-    let run = scratch.plimsoll(&["reproduce", "patent", "--time-limit", "0"]).exits(3);
-    assert!(
-        run.stderr.contains("reuse-by-size on patent: nothing found within the limits"),
-        "{}",
-        run.stderr
-    );
-    scratch.plimsoll(&["reproduce", "patent", "--time-limit", "-1"]).refuses(&["--time-limit"]);
-    let run = command(&scratch.path(""))
-        .env("PLIMSOLL_CORPORA", scratch.path("nowhere"))
-        .args(["reproduce", "patent"])
-        .output();
-    Run::from(run.unwrap()).refuses(&["PLIMSOLL_CORPORA: ", "is not a folder"]);
+    let run = scratch.run("reproduce patent --time-limit 0").exits(3);
+    run.warns(&["patent-descending on patent: nothing found within the limits"]);
+    let run = with_corpora(&scratch, "patent", None);
+    run.refuses(&["PLIMSOLL_CORPORA: ", "is not a folder"]);
 }
 
 #[test]
 fn the_duration_and_the_folder_are_printed() {
     let scratch = Scratch::new();
-    let run = scratch.plimsoll(&["reproduce", "patent", "--out", "o"]).exits(0);
+    // A paper has a short name too.
+    let run = scratch.ok("reproduce S2 --out o --verbose");
     let takes = "\nThis takes less than a second with the default limits.\n";
-    assert!(run.stdout.contains(takes) && run.stderr.starts_with("plimsoll: done in "), "{}", run.stdout);
+    run.prints(&[takes, "memory once operator 4"]);
+    assert!(run.stderr.starts_with("plimsoll: done in "), "{}", run.stderr);
     assert!(run.stdout.ends_with("\nwritten to o: README.md lists the files\n"), "{}", run.stdout);
+    contains(&scratch.read("o/README.md"), &["    plimsoll reproduce S2 --out o --verbose\n"]);
     // An earlier record is replaced, and so is that of an interrupted run, which has no README.
-    scratch.plimsoll(&["reproduce", "patent", "--out", "o"]).exits(0);
+    scratch.ok("reproduce patent --out o");
     for name in ["README.md", "rows.csv", "summary.md"] {
         std::fs::remove_file(scratch.path("o").join(name)).unwrap();
     }
-    scratch.plimsoll(&["reproduce", "patent", "--out", "o"]).exits(0);
+    scratch.ok("reproduce patent --out o");
 }
