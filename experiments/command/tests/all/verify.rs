@@ -1,22 +1,19 @@
 //! Tests `verify`: correct and wrong certificates, and answers to every problem.
 
-use crate::common::{ABOVE_LOAD, Scratch, TINY};
+use crate::common::{ABOVE_LOAD, Scratch, TINY, TWELVE, has};
 use serde_json::{Value, json};
-
-const TWELVE: &str = "id,lower,upper,size\ninput,0,2,4\nconv,1,4,6\npool,3,6,2\ndense,5,8,8\noutput,7,9,3\n";
 
 /// Writes an instance to `t.csv`, solves it and returns the certificate.
 fn certified(scratch: &Scratch, text: &str) -> Value {
     scratch.write("t.csv", text);
-    scratch.plimsoll(&["solve", "t.csv", "-o", "l.csv", "--certificate", "c.json"]).exits(0);
-    serde_json::from_str(&scratch.read("c.json")).unwrap()
+    scratch.ok("solve t.csv -o l.csv --certificate c.json");
+    scratch.document("c.json")
 }
 
 /// Verifies a certificate and returns the exit code, the result and the message.
-fn verdict(scratch: &Scratch, certificate: &Value, more: &[&str]) -> (i32, String, String) {
+fn verdict(scratch: &Scratch, certificate: &Value, more: &str) -> (i32, String, String) {
     scratch.write("c.json", certificate.to_string());
-    let words = [&["verify", "t.csv", "l.csv", "--certificate", "c.json", "--json"], more].concat();
-    let run = scratch.plimsoll(&words);
+    let run = scratch.run(format!("verify t.csv l.csv --certificate c.json --json {more}"));
     let json = run.json();
     let text = |field: &str| json[field].as_str().unwrap_or_default().to_owned();
     (run.code, text("certificate"), text("certificate_message"))
@@ -27,8 +24,11 @@ fn every_field_of_a_certificate_is_checked_against_the_instance() {
     let scratch = Scratch::new();
     let good = certified(&scratch, TINY);
     assert_eq!(good["lower_bound"]["witness"], json!({ "kind": "load", "step": 0 }));
-    assert_eq!(verdict(&scratch, &good, &[]).1, "confirmed");
-    for (field, value) in [
+    assert_eq!(verdict(&scratch, &good, "").1, "confirmed");
+    let bound = |value: u64, witness: Value| json!({ "value": value, "witness": witness });
+    let load = |value: u64, step: u64| bound(value, json!({ "kind": "load", "step": step }));
+    let clique = |buffers: &[&str]| bound(8, json!({ "kind": "clique", "buffers": buffers }));
+    let fields = [
         ("sha256", json!("00")),
         ("buffers", json!(4)),
         ("capacity", json!(8)),
@@ -37,42 +37,36 @@ fn every_field_of_a_certificate_is_checked_against_the_instance() {
         ("claim", json!("unknown")),
         ("peak", json!(9)),
         ("peak", json!(7)),
-        ("lower_bound", json!({ "value": 9, "witness": { "kind": "load", "step": 0 } })),
-        ("lower_bound", json!({ "value": 7, "witness": { "kind": "load", "step": 0 } })),
-        ("lower_bound", json!({ "value": 8, "witness": { "kind": "load", "step": 9 } })),
-        ("lower_bound", json!({ "value": 8, "witness": { "kind": "trivial" } })),
-        ("lower_bound", json!({ "value": 8, "witness": { "kind": "clique", "buffers": ["a", "z"] } })),
-        ("lower_bound", json!({ "value": 8, "witness": { "kind": "clique", "buffers": ["a", "a"] } })),
-        ("lower_bound", json!({ "value": 8, "witness": { "kind": "clique", "buffers": ["b", "c"] } })),
-        ("lower_bound", json!({ "value": 8, "witness": { "kind": "clique", "buffers": [] } })),
-        ("lower_bound", json!({ "value": 8, "witness": { "kind": "fixed", "buffer": "a" } })),
-        ("lower_bound", json!({ "value": 8, "witness": { "kind": "contradiction", "buffers": ["a", "b"] } })),
-        ("lower_bound", json!({ "value": 8, "witness": { "kind": "excess", "buffers": ["a", "b"] } })),
-        ("lower_bound", json!({ "value": 8, "witness": { "kind": "around", "operator": "a" } })),
-        ("lower_bound", json!({ "value": 8, "witness": { "kind": "start" } })),
-        (
-            "lower_bound",
-            json!({ "value": 8, "witness": { "kind": "aligned-clique", "buffers": ["a", "b"], "alignment": 0 } }),
-        ),
-    ] {
+    ];
+    let bounds = [
+        load(9, 0),
+        load(7, 0),
+        load(8, 9),
+        clique(&["a", "z"]),
+        clique(&["a", "a"]),
+        clique(&["b", "c"]),
+        clique(&[]),
+        bound(8, json!({ "kind": "trivial" })),
+        bound(8, json!({ "kind": "fixed", "buffer": "a" })),
+        bound(8, json!({ "kind": "contradiction", "buffers": ["a", "b"] })),
+        bound(8, json!({ "kind": "excess", "buffers": ["a", "b"] })),
+        bound(8, json!({ "kind": "around", "operator": "a" })),
+        bound(8, json!({ "kind": "start" })),
+        bound(8, json!({ "kind": "aligned-clique", "buffers": ["a", "b"], "alignment": 0 })),
+    ];
+    for (field, value) in fields.into_iter().chain(bounds.map(|bound| ("lower_bound", bound))) {
         let mut bad = good.clone();
         bad[field] = value.clone();
-        let (code, standing, message) = verdict(&scratch, &bad, &[]);
+        let (code, standing, message) = verdict(&scratch, &bad, "");
         assert_eq!((code, standing.as_str()), (1, "refused"), "{field}: {value}: {message}");
     }
-    let clique = json!({ "value": 8, "witness": { "kind": "clique", "buffers": ["a", "b"] } });
     let mut other = good.clone();
-    other["lower_bound"] = clique;
-    assert_eq!(verdict(&scratch, &other, &[]).0, 0, "names of buffers are those of the file");
-    let mut renamed = good.clone();
-    renamed["instance"] = json!("else");
-    scratch.write("c.json", renamed.to_string());
-    let run = scratch.plimsoll(&["verify", "t.csv", "l.csv", "--certificate", "c.json"]).exits(0);
-    assert!(
-        run.stderr.contains("note: the certificate names the instance 'else', not 't'"),
-        "{}",
-        run.stderr
-    );
+    other["lower_bound"] = clique(&["a", "b"]);
+    assert_eq!(verdict(&scratch, &other, "").0, 0, "names of buffers are those of the file");
+    other["instance"] = json!("else");
+    scratch.write("c.json", other.to_string());
+    let run = scratch.ok("verify t.csv l.csv --certificate c.json");
+    run.warns(&["note: the certificate names the instance 'else', not 't'"]);
 }
 
 #[test]
@@ -81,7 +75,7 @@ fn certificates_of_other_versions_and_other_files_are_bad_input() {
     let good = certified(&scratch, TINY);
     let refused = |certificate: &Value, parts: &[&str]| {
         scratch.write("c.json", certificate.to_string());
-        scratch.plimsoll(&["verify", "t.csv", "l.csv", "--certificate", "c.json"]).refuses(parts);
+        scratch.refuses("verify t.csv l.csv --certificate c.json", parts);
     };
     let old = json!({ "version": 1, "instance": "t", "buffers": 3, "claim": "optimal", "peak": 8,
         "lower_bound": { "value": 8, "witness": { "kind": "load", "step": 0 } } });
@@ -109,12 +103,12 @@ fn a_changed_instance_is_another_instance() {
         "id,lower,upper,size,separations\na,0,4,4,d\nb,0,2,4,\nc,2,4,4,\nd,6,8,1,\n",
     ] {
         scratch.write("t.csv", text);
-        let (code, _, message) = verdict(&scratch, &good, &[]);
+        let (code, _, message) = verdict(&scratch, &good, "");
         assert_ne!(code, 0, "{text}");
         assert!(message.contains("another instance"), "{message}");
     }
     scratch.write("t.csv", "size,id,upper,lower,note\n4,a,4,0,x\n4,b,2,0,x\n4,c,4,2,x\n1,d,8,6,x\n");
-    assert_eq!(verdict(&scratch, &good, &[]).0, 0, "the same problem in other columns");
+    assert_eq!(verdict(&scratch, &good, "").0, 0, "the same problem in other columns");
 }
 
 #[test]
@@ -140,7 +134,7 @@ fn impossible_claims_about_searches_are_rejected() {
     ] {
         let mut bad = good.clone();
         (bad["peak"], bad["lower_bound"]) = (json!(23), json!({ "value": 23, "witness": witness }));
-        for more in [&[][..], &["--trust-search"]] {
+        for more in ["", "--trust-search"] {
             let (code, standing, message) = verdict(&scratch, &bad, more);
             assert_eq!((code, standing.as_str()), (1, "refused"), "{witness}: {message}");
             assert!(message.contains(part), "{message}");
@@ -154,9 +148,9 @@ fn a_bound_that_rests_on_a_search_has_its_own_exit_code() {
     let good = certified(&scratch, ABOVE_LOAD);
     let kind = good["lower_bound"]["witness"]["kind"].as_str().unwrap();
     assert!(["search", "window"].contains(&kind), "{good}");
-    let (code, standing, message) = verdict(&scratch, &good, &[]);
+    let (code, standing, message) = verdict(&scratch, &good, "");
     assert_eq!((code, standing.as_str()), (5, "rests-on-search"), "{message}");
-    assert_eq!(verdict(&scratch, &good, &["--trust-search"]).0, 0);
+    assert_eq!(verdict(&scratch, &good, "--trust-search").0, 0);
     // A solver that does not support the instance cannot have proved the bound.
     let many: Vec<String> = (0..12).map(|at| format!("b{at},{at},{},{}\n", at + 3, 3 + at % 4)).collect();
     let many = many.concat();
@@ -164,25 +158,21 @@ fn a_bound_that_rests_on_a_search_has_its_own_exit_code() {
     let value = other["lower_bound"]["value"].clone();
     other["lower_bound"] =
         json!({ "value": value, "witness": { "kind": "search", "solver": "brute-force" } });
-    let (code, _, message) = verdict(&scratch, &other, &[]);
+    let (code, _, message) = verdict(&scratch, &other, "");
     assert!(code == 1 && message.contains("does not support"), "{message}");
 }
 
 #[test]
 fn answers_to_every_problem_are_verified() {
     let scratch = Scratch::new();
-    scratch.write(
-        "t.csv",
-        "id,lower,upper,size\ninput,0,2,4\nz,0,9,0\nconv,1,4,6\npool,3,6,2\ndense,5,8,8\noutput,7,9,3\n",
-    );
-    let tampered = |from: &str, to: &str| {
+    scratch.write("t.csv", TWELVE.replace("conv", "z,0,9,0\nconv"));
+    let tampered = |from: &str, to: &str, violation: &str| {
         let text = scratch.read("o.csv");
         assert!(text.contains(from), "{text}");
         scratch.write("bad.csv", text.replacen(from, to, 1));
-        let words = ["verify", "t.csv", "bad.csv", "--capacity", "12", "--json"];
-        let json = scratch.plimsoll(&words).exits(1).json();
+        let json = scratch.run("verify t.csv bad.csv --capacity 12 --json").exits(1).json();
         assert_eq!(json["valid"], false);
-        json["violations"][0].as_str().unwrap().to_owned()
+        assert!(json["violations"][0].as_str().unwrap().contains(violation), "{json}");
     };
     for (problem, solver, from, to, violation) in [
         ("offsets", "first-fit-size", "output,7,9,3,8", "output,7,9,3,0", "conflict"),
@@ -201,54 +191,43 @@ fn answers_to_every_problem_are_verified() {
             "hold 2 bytes in total instead of 3",
         ),
     ] {
-        let words = ["solve", "t.csv", "--problem", problem, "--algorithm", solver, "-o", "o.csv"];
-        scratch.plimsoll(&words).exits(0);
-        let json = scratch.plimsoll(&["verify", "t.csv", "o.csv", "--json"]).exits(0).json();
-        assert_eq!((&json["valid"], &json["problem"]), (&true.into(), &problem.into()));
-        let message = tampered(from, to);
-        assert!(message.contains(violation), "{message}");
-        let capacity = scratch.plimsoll(&["verify", "t.csv", "o.csv", "--capacity", "10"]).exits(1);
-        assert!(capacity.words().contains("the capacity of 10"), "{}", capacity.stdout);
+        scratch.ok(format!("solve t.csv --problem {problem} --algorithm {solver} -o o.csv"));
+        has(&scratch.json("verify t.csv o.csv"), &json!({ "valid": true, "problem": problem }));
+        tampered(from, to, violation);
+        scratch.run("verify t.csv o.csv --capacity 10").exits(1).reports(&["the capacity of 10"]);
     }
-    scratch.plimsoll(&["spill", "t.csv", "--capacity", "8", "-o", "o.csv"]).exits(0);
-    let json = scratch.plimsoll(&["verify", "t.csv", "o.csv", "--capacity", "8", "--json"]).exits(0).json();
-    assert_eq!((&json["problem"], &json["peak"]), (&"spilling".into(), &8.into()));
-    assert!(json["traffic"].as_u64().unwrap() > 0);
-    scratch.plimsoll(&["verify", "t.csv", "o.csv"]).refuses(&["o.csv", "--capacity"]);
-    scratch.plimsoll(&["verify", "t.csv", "o.csv", "--capacity", "7"]).exits(1);
-    let message = tampered("output,7,9,3,6,slow,", "output,7,9,3,6,chip,0");
-    assert!(message.contains("conflict"), "{message}");
+    scratch.ok("spill t.csv --capacity 8 -o o.csv");
+    let json = scratch.json("verify t.csv o.csv --capacity 8");
+    has(&json, &json!({ "problem": "spilling", "peak": 8 }));
+    assert!(json["traffic"].as_u64() > Some(0));
+    scratch.refuses("verify t.csv o.csv", &["o.csv", "--capacity"]);
+    scratch.run("verify t.csv o.csv --capacity 7").exits(1);
+    tampered("output,7,9,3,6,slow,", "output,7,9,3,6,chip,0", "conflict");
     let mut certificate = certified(&scratch, TINY);
     certificate["peak"] = json!(null);
-    scratch.plimsoll(&["solve", "t.csv", "--problem", "shared-objects", "-o", "o.csv"]).exits(0);
-    scratch
-        .plimsoll(&["verify", "t.csv", "o.csv", "--certificate", "c.json"])
-        .refuses(&["only layouts", "shared-objects"]);
+    scratch.ok("solve t.csv --problem pools -o o.csv");
+    scratch.refuses("verify t.csv o.csv --certificate c.json", &["only layouts", "shared-objects"]);
 }
 
 #[test]
 fn contradictory_fixed_offsets_are_infeasible_and_named() {
     let scratch = Scratch::new();
     scratch.write("t.csv", "id,lower,upper,size,offset\nfree,0,9,8,\nleft,0,4,8,0\nright,2,6,8,4\n");
-    let run = scratch.plimsoll(&["solve", "t.csv", "--certificate", "c.json"]).exits(1);
-    assert!(run.stdout.contains("infeasible") && run.stdout.contains("'left' and 'right'"), "{}", run.stdout);
-    let run = scratch.plimsoll(&["verify", "t.csv", "--certificate", "c.json"]).exits(0);
-    assert!(run.stdout.contains("confirmed") && run.stdout.contains("'left' and 'right'"), "{}", run.stdout);
+    let names = "'left' and 'right'";
+    scratch.run("solve t.csv --certificate c.json").exits(1).prints(&["infeasible", names]);
+    scratch.ok("verify t.csv --certificate c.json").prints(&["confirmed", names]);
     let certificate = scratch.read("c.json");
     assert!(certificate.contains("\"left\"") && certificate.contains("\"right\""), "{certificate}");
-    let json =
-        scratch.plimsoll(&["solve", "t.csv", "--algorithm", "first-fit-size", "--json"]).exits(1).json();
-    assert_eq!((&json["claim"], &json["peak"]), (&"infeasible".into(), &Value::Null));
-    let run = scratch.plimsoll(&["spill", "t.csv", "--capacity", "16"]).exits(0);
-    assert!(run.stdout.contains("no capacity is sufficient"), "{}", run.stdout);
-    assert!(run.stdout.contains("'left' and 'right'"), "{}", run.stdout);
-    let run = scratch.plimsoll(&["bench", "t.csv", "--problems", "offsets", "--out", "b"]).exits(0);
+    let json = scratch.run("solve t.csv --algorithm first-fit-size --json").exits(1).json();
+    has(&json, &json!({ "claim": "infeasible", "peak": null }));
+    scratch.ok("spill t.csv --capacity 16").prints(&["no capacity is sufficient", names]);
+    let run = scratch.ok("bench t.csv --problems offsets --out b");
     assert!(!run.stdout.contains("refused"), "{}", run.stdout);
     let rows = scratch.read("b/rows.csv");
     assert_eq!(rows.matches("\"\"contradiction\"\"").count(), rows.lines().count() - 1, "{rows}");
     // A certificate for a layout can be verified only with that layout.
     certified(&scratch, TINY);
-    scratch.plimsoll(&["verify", "t.csv", "--certificate", "c.json"]).refuses(&["peak 8"]);
+    scratch.refuses("verify t.csv --certificate c.json", &["peak 8"]);
 }
 
 #[test]
@@ -256,31 +235,31 @@ fn witnesses_name_buffers_by_id() {
     let scratch = Scratch::new();
     // The ids differ from the positions 0, 1, 2.
     scratch.write("t.20.csv", "id,lower,upper,size,offset\n150,0,9,0,\n7,0,4,4,\n0,2,6,8,20\n");
-    let run = scratch.plimsoll(&["solve", "t.20.csv"]).exits(1);
-    assert!(run.stdout.contains("end of fixed buffer '0'"), "{}", run.stdout);
-    let run = scratch.plimsoll(&["spill", "t.20.csv"]).exits(0);
-    assert_eq!(run.stdout.matches("end of fixed buffer '0'").count(), 2, "{}", run.stdout);
-    let json = scratch.plimsoll(&["spill", "t.20.csv", "--json"]).exits(0).json();
-    assert_eq!(json["need"]["reason_witness"], "end of fixed buffer '0'");
+    let witness = "end of fixed buffer '0'";
+    scratch.run("solve t.20.csv").exits(1).prints(&[witness]);
+    let run = scratch.ok("spill t.20.csv");
+    assert_eq!(run.stdout.matches(witness).count(), 2, "{}", run.stdout);
+    assert_eq!(scratch.json("spill t.20.csv")["need"]["reason_witness"], witness);
 }
 
 #[test]
 fn the_convention_of_a_column_end_is_named() {
     let scratch = Scratch::new();
     scratch.write("t.csv", "id,start,end,size\na,0,1,4\nb,1,2,4\n");
-    let run = scratch.plimsoll(&["solve", "t.csv"]).exits(0);
     let note = "note: t.csv: 'end' is read as the last live step; if it is the first step after the lifespan, \
         use --endpoints half-open";
-    assert!(run.stderr.contains(note) && run.words().contains("peak 8 bytes"), "{}", run.stderr);
-    let run = scratch.plimsoll(&["convert", "t.csv", "-o", "t.json"]).exits(0);
-    assert!(run.stderr.contains(note), "{}", run.stderr);
-    let bench = ["bench", "t.csv", "--algorithms", "first-fit-size"];
-    let run = scratch.plimsoll(&bench).exits(0);
-    assert!(run.stderr.contains("note: 1 instance: 'end' is read as the last live step"), "{}", run.stderr);
-    let run = scratch.plimsoll(&[&bench[..], &["--endpoints", "inclusive"]].concat()).exits(0);
+    scratch.ok("solve t.csv").warns(&[note]).reports(&["peak 8 bytes"]);
+    scratch.ok("convert t.csv -o t.json").warns(&[note]);
+    let bench = "bench t.csv --algorithms first-fit-size";
+    scratch.ok(bench).warns(&["note: 1 instance: 'end' is read as the last live step"]);
+    let run = scratch.ok(format!("{bench} --endpoints inclusive"));
     assert!(!run.stderr.contains("'end'"), "{}", run.stderr);
-    let run = scratch.plimsoll(&["solve", "t.csv", "--endpoints", "half-open"]).exits(0);
+    let run = scratch.ok("solve t.csv --endpoints half-open");
     assert!(run.stderr.is_empty() && run.words().contains("peak 4 bytes"), "{}", run.stderr);
+    scratch.write("t.csv", "id,lower,upper,size\na,0,1,4\nb,1,2,4\n");
+    for (options, peak) in [("", 4), ("--endpoints half-open", 4), ("--endpoints inclusive", 8)] {
+        assert_eq!(scratch.json(format!("solve t.csv {options}"))["peak"], peak, "{options}");
+    }
 }
 
 #[test]
@@ -288,11 +267,10 @@ fn a_file_without_rows_is_noted() {
     let scratch = Scratch::new();
     scratch.write("t.csv", "id,lower,upper,size\n");
     let note = "plimsoll: note: t.csv: no rows below the header, so the instance has no buffers\n";
-    for words in [&["solve", "t.csv"][..], &["convert", "t.csv", "-o", "t.json"]] {
-        assert_eq!(scratch.plimsoll(words).exits(0).stderr, note);
+    for line in ["solve t.csv", "convert t.csv -o t.json"] {
+        assert_eq!(scratch.ok(line).stderr, note);
     }
-    let run = scratch.plimsoll(&["bench", "t.csv", "--algorithms", "first-fit-size"]).exits(0);
-    assert!(run.stderr.contains(note), "{}", run.stderr);
+    scratch.ok("bench t.csv --algorithms first-fit-size").warns(&[note]);
 }
 
 #[test]
@@ -300,25 +278,22 @@ fn unknown_columns_are_noted_once() {
     let scratch = Scratch::new();
     scratch.write("t.csv", "colour,size,upper,lower,id\nred,4,2,0,a\nblue,4,3,1,b\n");
     let note = "plimsoll: note: t.csv: column 'colour' ignored\n";
-    let run = scratch.plimsoll(&["solve", "t.csv", "-o", "l.csv"]).exits(0);
+    let run = scratch.ok("solve t.csv -o l.csv");
     assert_eq!(run.stderr, note);
-    let run = scratch.plimsoll(&["bench", "t.csv", "--algorithms", "first-fit-size"]).exits(0);
+    let run = scratch.ok("bench t.csv --algorithms first-fit-size");
     assert!(run.stderr.contains(note) && run.stderr.matches("colour").count() == 1, "{}", run.stderr);
     scratch.write("l.csv", "offset,why,id\n4,so,b\n0,so,a\n");
-    let run = scratch.plimsoll(&["verify", "t.csv", "l.csv"]).exits(0);
+    let run = scratch.ok("verify t.csv l.csv");
     assert_eq!(run.stderr, format!("{note}plimsoll: note: l.csv: column 'why' ignored\n"));
-    assert_eq!(scratch.plimsoll(&["convert", "t.csv", "-o", "t.json"]).exits(0).stderr, note);
+    assert_eq!(scratch.ok("convert t.csv -o t.json").stderr, note);
 }
 
 #[test]
 fn shared_objects_note_ignored_columns() {
     let scratch = Scratch::new();
     scratch.write("t.csv", "id,lower,upper,size,alignment,offset\na,0,2,4,8,\nb,1,3,4,8,16\n");
-    let run = scratch.plimsoll(&["solve", "t.csv", "--problem", "shared-objects", "--json"]).exits(0);
-    assert!(
-        run.stderr.contains("2 buffers have an alignment")
-            && run.stderr.contains("1 buffer has a fixed offset")
-    );
-    assert_eq!(run.json()["notes"].as_array().unwrap().len(), 2);
-    assert!(scratch.plimsoll(&["solve", "t.csv"]).exits(0).stderr.is_empty());
+    let run = scratch.ok("solve t.csv --problem pools --json");
+    run.warns(&["2 buffers have an alignment", "1 buffer has a fixed offset"]);
+    assert_eq!(run.json()["notes"].as_array().map(Vec::len), Some(2));
+    assert!(scratch.ok("solve t.csv").stderr.is_empty());
 }
