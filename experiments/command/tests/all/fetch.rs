@@ -129,83 +129,82 @@ fn small() -> (String, Vec<u8>) {
     (format!("/google/minimalloc/{}/{}", corpus.version, file.path), bytes)
 }
 
-fn has_curl() -> bool {
-    let found = Command::new("curl").arg("--version").output().is_ok_and(|run| run.status.success());
-    if !found {
+/// Returns a scratch folder and a server with that file, or nothing if there is no curl.
+fn served() -> Option<(Scratch, Server, String, Vec<u8>)> {
+    if !Command::new("curl").arg("--version").output().is_ok_and(|run| run.status.success()) {
         eprintln!("skipped: there is no curl");
+        return None;
     }
-    found
+    let (server, (path, bytes)) = (Server::new(), small());
+    server.give(&path, &bytes);
+    let scratch = Scratch::new();
+    std::fs::create_dir_all(scratch.path("corpora/minimalloc")).unwrap();
+    Some((scratch, server, path, bytes))
 }
 
-fn fetch(scratch: &Scratch, server: &Server, words: &[&str]) -> Run {
-    let start = ["datasets", "fetch", "--to", "corpora", "--mirror", &server.address];
-    scratch.plimsoll(&[&start[..], words].concat())
+/// The names of that file and of its incomplete copy in the folder of the corpora.
+const FILE: &str = "corpora/minimalloc/input.12.csv";
+const PART: &str = "corpora/minimalloc/input.12.csv.part";
+
+fn fetch(scratch: &Scratch, server: &Server, words: &str) -> Run {
+    scratch.run(format!("datasets fetch --to corpora --mirror {} {words}", server.address))
+}
+
+/// Asserts that a file has these bytes.
+#[track_caller]
+fn holds(scratch: &Scratch, name: &str, bytes: &[u8]) {
+    assert_eq!(std::fs::read(scratch.path(name)).unwrap(), bytes);
 }
 
 #[test]
 fn files_are_downloaded_once() {
-    if !has_curl() {
-        return;
-    }
-    let (scratch, server, (path, bytes)) = (Scratch::new(), Server::new(), small());
-    server.give(&path, &bytes);
-    let run = fetch(&scratch, &server, &[SMALL]).exits(0);
+    let Some((scratch, server, path, bytes)) = served() else { return };
+    let run = fetch(&scratch, &server, SMALL).exits(0);
     assert_eq!(run.stdout, format!("fetched  {SMALL}\n1 fetched, 0 kept, 0 wrong, 0 failed\n"));
-    assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}"))).unwrap(), bytes);
+    holds(&scratch, FILE, &bytes);
     assert_eq!(server.asked(), [format!("{path} from 0")]);
-    let run = fetch(&scratch, &server, &[SMALL]).exits(0);
+    let run = fetch(&scratch, &server, SMALL).exits(0);
     assert_eq!(run.stdout, format!("kept     {SMALL}\n0 fetched, 1 kept, 0 wrong, 0 failed\n"));
     assert!(server.asked().is_empty());
     // A changed file is downloaded again.
-    scratch.write(&format!("corpora/{SMALL}"), "changed");
-    assert_eq!(fetch(&scratch, &server, &[SMALL, "--json"]).exits(0).json()["files"][0]["fate"], "fetched");
-    assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}"))).unwrap(), bytes);
-    assert!(!scratch.path(&format!("corpora/{SMALL}.part")).exists());
+    scratch.write(FILE, "changed");
+    let json = fetch(&scratch, &server, &format!("{SMALL} --json")).exits(0).json();
+    assert_eq!(json["files"][0]["fate"], "fetched");
+    holds(&scratch, FILE, &bytes);
+    assert!(!scratch.path(PART).exists());
 }
 
 #[test]
 fn wrong_bytes_never_replace_a_file() {
-    if !has_curl() {
-        return;
-    }
-    let (scratch, server, (path, bytes)) = (Scratch::new(), Server::new(), small());
+    let Some((scratch, server, path, bytes)) = served() else { return };
     server.give(&path, b"id,lower,upper,size\nb1,0,3,5\n");
-    std::fs::create_dir_all(scratch.path("corpora/minimalloc")).unwrap();
-    scratch.write(&format!("corpora/{SMALL}"), "mine");
-    let run = fetch(&scratch, &server, &[SMALL]).exits(1);
-    assert!(run.stdout.contains(&format!("wrong    {SMALL}: the download has SHA-256 ")), "{}", run.stdout);
-    assert!(run.stderr.contains("missing or different files: 1. To download them by hand"), "{}", run.stderr);
-    assert_eq!(scratch.read(&format!("corpora/{SMALL}")), "mine");
-    assert!(!scratch.path(&format!("corpora/{SMALL}.part")).exists());
+    scratch.write(FILE, "mine");
+    let run = fetch(&scratch, &server, SMALL).exits(1);
+    run.prints(&[&format!("wrong    {SMALL}: the download has SHA-256 ")]);
+    run.warns(&["missing or different files: 1. To download them by hand"]);
+    holds(&scratch, FILE, b"mine");
+    assert!(!scratch.path(PART).exists());
     server.give(&path, &bytes);
-    fetch(&scratch, &server, &[SMALL]).exits(0);
+    fetch(&scratch, &server, SMALL).exits(0);
 }
 
 #[test]
 fn interrupted_downloads_resume() {
-    if !has_curl() {
-        return;
-    }
-    let (scratch, server, (path, bytes)) = (Scratch::new(), Server::new(), small());
-    server.give(&path, &bytes);
+    let Some((scratch, server, path, bytes)) = served() else { return };
     server.behave(Manner::Torn(30));
-    let run = fetch(&scratch, &server, &[SMALL]).exits(3);
-    assert!(run.stdout.contains("ended the transfer early"), "{}", run.stdout);
-    assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}.part"))).unwrap(), bytes[..30]);
-    assert!(!scratch.path(&format!("corpora/{SMALL}")).exists());
+    fetch(&scratch, &server, SMALL).exits(3).prints(&["ended the transfer early"]);
+    holds(&scratch, PART, &bytes[..30]);
+    assert!(!scratch.path(FILE).exists());
     server.asked();
     server.behave(Manner::Ranges);
-    fetch(&scratch, &server, &[SMALL]).exits(0);
+    fetch(&scratch, &server, SMALL).exits(0);
     assert_eq!(server.asked(), [format!("{path} from 30")]);
-    assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}"))).unwrap(), bytes);
+    holds(&scratch, FILE, &bytes);
 }
 
 #[test]
 fn useless_parts_are_discarded() {
-    if !has_curl() {
-        return;
-    }
-    let (path, bytes) = small();
+    let (_, bytes) = small();
     // The earlier partial file has wrong bytes or too many bytes, or is complete. The last server sends only
     // whole files.
     let starts: [(&[u8], Manner); 4] = [
@@ -215,41 +214,26 @@ fn useless_parts_are_discarded() {
         (&bytes[..10], Manner::Whole),
     ];
     for (start, manner) in starts {
-        let (scratch, server) = (Scratch::new(), Server::new());
-        server.give(&path, &bytes);
+        let Some((scratch, server, ..)) = served() else { return };
         server.behave(manner);
-        std::fs::create_dir_all(scratch.path("corpora/minimalloc")).unwrap();
-        scratch.write(&format!("corpora/{SMALL}.part"), start);
-        fetch(&scratch, &server, &[SMALL]).exits(0);
-        assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}"))).unwrap(), bytes);
+        scratch.write(PART, start);
+        fetch(&scratch, &server, SMALL).exits(0);
+        holds(&scratch, FILE, &bytes);
     }
 }
 
 #[test]
 fn missing_files_are_reported() {
-    if !has_curl() {
-        return;
-    }
-    let (scratch, server, (path, bytes)) = (Scratch::new(), Server::new(), small());
-    server.give(&path, &bytes);
-    let run = fetch(&scratch, &server, &["minimalloc"]).exits(3);
-    assert!(run.stdout.contains("failed   minimalloc/A.1048576.csv: 127.0.0.1:"), "{}", run.stdout);
-    assert!(
-        run.stdout.contains(" does not serve the file: ") && run.stdout.contains("404"),
-        "{}",
-        run.stdout
-    );
+    let Some((scratch, server, ..)) = served() else { return };
+    let run = fetch(&scratch, &server, "minimalloc").exits(3);
+    run.prints(&["failed   minimalloc/A.1048576.csv: 127.0.0.1:", " does not serve the file: ", "404"]);
     // The only file that the server has is downloaded anyway.
     assert!(run.stdout.ends_with("1 fetched, 0 kept, 0 wrong, 11 failed\n"), "{}", run.stdout);
 }
 
 #[test]
 fn several_processes_fetch_into_one_folder() {
-    if !has_curl() {
-        return;
-    }
-    let (scratch, server, (path, bytes)) = (Scratch::new(), Server::new(), small());
-    server.give(&path, &bytes);
+    let Some((scratch, server, _, bytes)) = served() else { return };
     server.behave(Manner::Slow);
     // Three processes download the same file to the same folder.
     let start = || {
@@ -257,45 +241,34 @@ fn several_processes_fetch_into_one_folder() {
         command.args(["datasets", "fetch", "--to", "corpora", "--mirror", &server.address, SMALL]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     };
-    let both = [start(), start(), start()];
-    let runs = both.map(|child| Run::from(child.wait_with_output().unwrap()).exits(0));
-    assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}"))).unwrap(), bytes);
+    let all = [start(), start(), start()];
+    let runs = all.map(|child| Run::from(child.wait_with_output().unwrap()).exits(0));
+    holds(&scratch, FILE, &bytes);
     let fetched = runs.iter().filter(|run| run.stdout.starts_with("fetched ")).count();
     assert_eq!((fetched, server.asked().len()), (1, 1));
 }
 
 #[test]
 fn passwords_of_mirrors_are_not_printed() {
-    if !has_curl() {
-        return;
-    }
-    let (scratch, server) = (Scratch::new(), Server::new());
+    let Some((scratch, server, ..)) = served() else { return };
     let mirror = server.address.replace("http://", "http://me:secret@");
-    let run =
-        scratch.plimsoll(&["datasets", "fetch", SMALL, "--to", "corpora", "--mirror", &mirror]).exits(3);
-    assert!(run.stdout.contains(" does not serve the file: "), "{}", run.stdout);
+    let run = scratch
+        .run(format!("datasets fetch minimalloc/A.1048576.csv --to corpora --mirror {mirror}"))
+        .exits(3);
+    run.prints(&[" does not serve the file: "]);
     assert!(!run.stdout.contains("secret") && !run.stderr.contains("secret"), "{}", run.stdout);
 }
 
 #[test]
 fn unreachable_hosts_are_contacted_once() {
-    if !has_curl() {
-        return;
-    }
-    let scratch = Scratch::new();
+    let Some((scratch, ..)) = served() else { return };
     // The port was just free, so nothing listens on it.
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mirror = format!("http://{free}/");
-    let run =
-        scratch.plimsoll(&["datasets", "fetch", "minimalloc", "--to", "c", "--mirror", &mirror]).exits(3);
+    let run = scratch.run(format!("datasets fetch minimalloc --to c --mirror http://{free}/")).exits(3);
     let first = format!("failed   minimalloc/A.1048576.csv: {free} could not be reached: ");
     assert!(run.stdout.starts_with(&first), "{}", run.stdout);
     assert_eq!(run.stdout.matches(&format!("{free} failed earlier\n")).count(), 11);
-    assert!(
-        run.stderr.contains("missing or different files: 12") && run.stderr.contains("--dry-run"),
-        "{}",
-        run.stderr
-    );
+    run.warns(&["missing or different files: 12", "--dry-run"]);
 }
 
 #[test]
@@ -304,50 +277,43 @@ fn missing_clients_are_reported() {
     for (name, part) in [(SMALL, "curl: "), ("onnx/light_squeezenet.onnx", "python3: ")] {
         let mut command = command(&scratch.path(""));
         command.env("PATH", "").args(["datasets", "fetch", name, "--to", "corpora"]);
-        let run = Run::from(command.output().unwrap()).exits(3);
-        assert!(run.stdout.contains(part), "{}", run.stdout);
+        Run::from(command.output().unwrap()).exits(3).prints(&[part]);
     }
 }
 
 #[test]
 fn addresses_are_printed() {
     let scratch = Scratch::new();
-    let run = scratch.plimsoll(&["datasets", "fetch", "--dry-run"]).exits(0);
+    let run = scratch.ok("datasets fetch --dry-run");
     let count: usize = MANIFEST.iter().map(|corpus| corpus.files.len()).sum();
     assert_eq!(run.stdout.lines().count(), count);
-    let version = |folder: &str| MANIFEST.iter().find(|corpus| corpus.folder == folder).unwrap().version;
-    let line = format!(
-        "{SMALL}  https://raw.githubusercontent.com/google/minimalloc/{}/benchmarks/examples/input.12.csv",
-        version("minimalloc")
-    );
-    assert!(run.stdout.lines().any(|one| one == line), "{}", run.stdout);
-    assert!(run.stdout.contains("pip download --no-deps onnx==1.23.1, file onnx/backend/test/data/light/"));
+    let version = MANIFEST.iter().find(|corpus| corpus.folder == "minimalloc").unwrap().version;
+    let github = "https://raw.githubusercontent.com/google/minimalloc";
+    run.prints(&[
+        &format!("{SMALL}  {github}/{version}/benchmarks/examples/input.12.csv\n"),
+        "pip download --no-deps onnx==1.23.1, file onnx/backend/test/data/light/",
+    ]);
     assert!(!scratch.path("corpora").exists());
-    let mirrored = ["datasets", "fetch", "--dry-run", "--mirror", "http://x:1/y/", "onnx"];
-    let run = scratch.plimsoll(&mirrored).exits(0);
-    assert!(
-        run.stdout.contains("  http://x:1/y/onnx/1.23.1/onnx/backend/test/data/light/light_vgg19.onnx\n")
-    );
-    let json = scratch.plimsoll(&["datasets", "fetch", "--dry-run", "--json", SMALL]).exits(0).json();
-    assert_eq!((json[0]["file"].as_str(), json.as_array().unwrap().len()), (Some(SMALL), 1));
+    let run = scratch.ok("datasets fetch --dry-run --mirror http://x:1/y/ onnx");
+    run.prints(&["  http://x:1/y/onnx/1.23.1/onnx/backend/test/data/light/light_vgg19.onnx\n"]);
+    let json = scratch.json(format!("datasets fetch --dry-run {SMALL}"));
+    assert_eq!((json[0]["file"].as_str(), json.as_array().map(Vec::len)), (Some(SMALL), Some(1)));
 }
 
 #[test]
 fn bad_requests_are_rejected() {
     let scratch = Scratch::new();
-    scratch.plimsoll(&["datasets", "fetch"]).refuses(&["with --to DIR or PLIMSOLL_CORPORA"]);
-    scratch
-        .plimsoll(&["datasets", "fetch", "minimalloc/Z.csv", "--to", "c"])
-        .refuses(&["unknown corpus or file 'minimalloc/Z.csv'", "dsa, idealloc, minimalloc, onnx, tflite"]);
+    scratch.refuses("datasets fetch", &["with --to DIR or PLIMSOLL_CORPORA"]);
+    let why = ["unknown corpus or file 'minimalloc/Z.csv'", "dsa, idealloc, minimalloc, onnx, tflite"];
+    scratch.refuses("datasets fetch minimalloc/Z.csv --to c", &why);
+    let line = format!("datasets fetch {SMALL} --to");
     for mirror in ["", "http://", "http:///x", "file:///corpora", "example.org"] {
-        scratch
-            .plimsoll(&["datasets", "fetch", SMALL, "--to", "c", "--mirror", mirror])
-            .refuses(&["expected http://HOST.. or https://HOST.."]);
+        let line = format!("{line} c --mirror '{mirror}'");
+        scratch.refuses(line, &["expected http://HOST.. or https://HOST.."]);
     }
     scratch.write("file", "");
-    scratch
-        .plimsoll(&["datasets", "fetch", SMALL, "--to", "file", "--mirror", "http://127.0.0.1:9"])
-        .refuses(&["cannot create the folder file/minimalloc"]);
+    let line = format!("{line} file --mirror http://127.0.0.1:9");
+    scratch.refuses(line, &["cannot create the folder file/minimalloc"]);
 }
 
 /// Downloads all corpora from the test server; skipped if `PLIMSOLL_CORPORA` is not set.
@@ -356,24 +322,18 @@ fn whole_corpora_are_downloaded_and_match_the_list() {
     let Some(root) = std::env::var_os("PLIMSOLL_CORPORA").filter(|root| !root.is_empty()) else {
         return eprintln!("skipped: PLIMSOLL_CORPORA is not set");
     };
-    if !has_curl() {
-        return;
-    }
-    let (scratch, server) = (Scratch::new(), Server::new());
-    let mut missing = 0;
+    let Some((scratch, ..)) = served() else { return };
+    let (server, mut missing) = (Server::new(), 0);
     for corpus in MANIFEST.iter() {
         let (Origin::Github(place) | Origin::Package(place)) = corpus.origin;
         for file in &corpus.files {
-            let path = std::path::Path::new(&root).join(corpus.folder).join(file.name);
-            match std::fs::read(path) {
-                Ok(bytes) => {
-                    server.give(&format!("/{place}/{}/{}", corpus.version, file.path), &bytes);
-                }
+            match std::fs::read(std::path::Path::new(&root).join(corpus.folder).join(file.name)) {
+                Ok(bytes) => server.give(&format!("/{place}/{}/{}", corpus.version, file.path), &bytes),
                 Err(_) => missing += 1,
             }
         }
     }
-    let run = fetch(&scratch, &server, &[]);
+    let run = fetch(&scratch, &server, "");
     assert!(run.stdout.ends_with(&format!(" 0 kept, 0 wrong, {missing} failed\n")), "{}", run.stdout);
     let mut verify = command(&scratch.path(""));
     verify.env("PLIMSOLL_CORPORA", scratch.path("corpora")).args(["datasets", "verify"]);

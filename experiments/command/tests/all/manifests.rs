@@ -1,72 +1,36 @@
 //! Tests the manifests of generated and external datasets.
 
-use crate::common::{Run, Scratch, command};
+use crate::common::{Run, Scratch, command, contains, has};
 use plimsoll::datasets::MANIFEST;
+use serde_json::json;
 use sha2::{Digest, Sha256};
-
-fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
-}
 
 #[test]
 fn a_folder_of_instances_has_a_manifest() {
     let scratch = Scratch::new();
-    let words = ["generate", "guillotine", "--buffers", "20", "--count", "3", "--seed", "7", "--out"];
-    let run = scratch.plimsoll(&[&words[..], &["set"]].concat()).exits(0);
-    assert_eq!(run.stdout, "guillotine: 3 files, seeds 7 to 9, and manifest.json, written to set\n");
-    let text = scratch.read("set/manifest.json");
-    let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(manifest["format"], "plimsoll-manifest");
-    assert_eq!(manifest["family"], "guillotine");
+    let line = "generate guillotine --buffers 20 --count 3 --seed 7 --out";
+    let text = scratch.ok(format!("{line} set")).stdout;
+    assert_eq!(text, "guillotine: 3 files, seeds 7 to 9, and manifest.json, written to set\n");
+    let manifest = scratch.document("set/manifest.json");
+    has(&manifest, &json!({ "format": "plimsoll-manifest", "family": "guillotine" }));
+    has(&manifest["generator"], &json!({ "version": env!("CARGO_PKG_VERSION") }));
     assert_eq!(manifest["parameters"]["buffers"], 20);
-    assert_eq!(manifest["generator"]["version"], env!("CARGO_PKG_VERSION"));
-    for (at, seed) in (7..10).enumerate() {
-        let entry = &manifest["files"][at];
+    for (entry, seed) in manifest["files"].as_array().unwrap().iter().zip(7..10) {
         let name = format!("guillotine-20-{seed}.csv");
-        let file = scratch.read(&format!("set/{name}"));
-        assert_eq!(entry["file"].as_str(), Some(name.as_str()));
-        assert_eq!(entry["sha256"].as_str(), Some(digest(&file).as_str()));
-        assert_eq!((&entry["seed"], &entry["buffers"]), (&seed.into(), &20.into()));
+        let digest = Sha256::digest(scratch.read(&format!("set/{name}")));
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        has(entry, &json!({ "file": name, "sha256": digest, "seed": seed, "buffers": 20 }));
         assert_eq!(entry["optimum"], entry["load"]);
     }
+    assert_eq!(manifest["files"].as_array().map(Vec::len), Some(3));
     // A single file equals the file in the set with the same seed.
-    let one = ["generate", "guillotine", "--buffers", "20", "--seed", "8", "--out", "one.csv"];
-    scratch.plimsoll(&one).exits(0);
+    scratch.ok("generate guillotine --buffers 20 --seed 8 --out one.csv");
     assert_eq!(scratch.read("one.csv"), scratch.read("set/guillotine-20-8.csv"));
-    scratch.plimsoll(&[&words[..], &["again"]].concat()).exits(0);
-    assert_eq!(scratch.read("again/manifest.json"), text);
-}
-
-/// A family generates the same bytes on every machine, and in every later release with the same family
-/// version.
-#[test]
-fn generated_bytes_match_recorded_hashes() {
-    let scratch = Scratch::new();
-    for (family, params, sha256) in STORED {
-        let words = ["generate", family, "--seed", "5", "--count", "1", "--out", family];
-        scratch.plimsoll(&[&words[..], params].concat()).exits(0);
-        let manifest: serde_json::Value =
-            serde_json::from_str(&scratch.read(&format!("{family}/manifest.json"))).unwrap();
-        assert_eq!(manifest["files"][0]["sha256"].as_str(), Some(*sha256), "{family}");
-    }
-}
-
-const STORED: &[(&str, &[&str], &str)] = &[
-    ("uniform", &["--buffers", "30"], "b56e4f6232067af12bc4b05b85384006bc8b3810ee1f5dc50c25f187c070aaee"),
-    ("log-uniform", &["--buffers", "30"], "25b823e84b26b2442dde47bc79dccddc86a89f390b344dea72df85fe0e21740f"),
-    ("packing", &["--buffers", "30"], "a63c444bfa0b2c37541b9b8dc3c533b25ef1e5057d054fb14203814099e19fef"),
-    ("guillotine", &["--buffers", "30"], "e95ac1134caad1b8e10b988ea9b8235e31247bb316750e1aea367c386838f3cb"),
-    ("randwire-ws", &[], "773316accdc593c74e86b8f36b75cdf60b4328750e56c847fd066c5d137c577e"),
-    ("darts", &[], "1edd2c2f01f8ec3ad0175aafd8810c1fad7b0c906ad6e809159a2ff826a6872e"),
-    ("control-mix", &[], "c146de00089379a76093073f9267c6601368bf3943ad30747d64cf5a106000f6"),
-];
-
-#[test]
-fn graphs_have_manifests_too() {
-    let scratch = Scratch::new();
-    let words = ["generate", "randwire-ws", "--count", "2", "--out", "set"];
-    scratch.plimsoll(&words).exits(0);
-    let manifest: serde_json::Value = serde_json::from_str(&scratch.read("set/manifest.json")).unwrap();
+    scratch.ok(format!("{line} again"));
+    assert_eq!(scratch.read("again/manifest.json"), scratch.read("set/manifest.json"));
+    // Graphs have manifests too.
+    scratch.ok("generate randwire-ws --count 2 --out graphs");
+    let manifest = scratch.document("graphs/manifest.json");
     assert_eq!(manifest["files"][1]["file"], "randwire-ws-1.json");
     assert!(manifest["files"][0]["operators"].as_u64() > Some(1));
     assert!(!manifest["parameters"].as_object().unwrap().is_empty());
@@ -75,79 +39,77 @@ fn graphs_have_manifests_too() {
 #[test]
 fn instances_are_derived_from_a_file() {
     let scratch = Scratch::new();
-    scratch.plimsoll(&["generate", "uniform", "--buffers", "30", "--out", "origin.csv"]).exits(0);
-    let words = ["generate", "refilled", "--of", "origin.csv", "--param", "unit=64", "--seed", "3"];
-    scratch.plimsoll(&[&words[..], &["--count", "2", "--out", "set"]].concat()).exits(0);
-    let manifest: serde_json::Value = serde_json::from_str(&scratch.read("set/manifest.json")).unwrap();
-    assert_eq!((&manifest["of"], &manifest["parameters"]["unit"]), (&"origin".into(), &64.into()));
+    scratch.ok("generate uniform --buffers 30 --out origin.csv");
+    let line = "generate refilled --of origin.csv --param unit=64";
+    scratch.ok(format!("{line} --seed 3 --count 2 --out set"));
+    let manifest = scratch.document("set/manifest.json");
+    assert_eq!([&manifest["of"], &manifest["parameters"]["unit"]], [&json!("origin"), &json!(64)]);
     let file = &manifest["files"][1];
-    assert_eq!((&file["file"], &file["seed"]), (&"origin-refilled-unit-64-4.csv".into(), &4.into()));
+    has(file, &json!({ "file": "origin-refilled-unit-64-4.csv", "seed": 4 }));
     assert!(file["buffers"].as_u64() > Some(30));
-    let one = ["generate", "refilled", "--of", "origin.csv", "--param", "unit=64", "--seed", "4"];
-    scratch.plimsoll(&[&one[..], &["--out", "one.csv"]].concat()).exits(0);
+    scratch.ok(format!("{line} --seed 4 --out one.csv"));
     assert_eq!(scratch.read("one.csv"), scratch.read("set/origin-refilled-unit-64-4.csv"));
     // A manifest of another origin is not overwritten.
-    scratch.plimsoll(&["generate", "uniform", "--buffers", "20", "--out", "other.csv"]).exits(0);
-    let other = ["generate", "refilled", "--of", "other.csv", "--param", "unit=64", "--out", "set"];
-    scratch.plimsoll(&other).refuses(&["manifest.json"]);
-    scratch.plimsoll(&["generate", "welded"]).refuses(&["welded", "--of"]);
-    scratch.plimsoll(&["generate", "uniform", "--of", "origin.csv"]).refuses(&["--of", "refilled"]);
-    let keep = ["generate", "thinned", "--of", "origin.csv", "--param", "keep=101"];
-    scratch.plimsoll(&keep).refuses(&["keep", "101"]);
+    scratch.ok("generate uniform --buffers 20 --out other.csv");
+    for (arguments, parts) in [
+        ("refilled --of other.csv --param unit=64 --out set", &["manifest.json"][..]),
+        ("welded", &["welded", "--of"]),
+        ("uniform --of origin.csv", &["--of", "refilled"]),
+        ("thinned --of origin.csv --param keep=101", &["keep", "101"]),
+    ] {
+        scratch.refuses(format!("generate {arguments}"), parts);
+    }
 }
 
 #[test]
 fn attributes_are_drawn_from_a_layout() {
     let scratch = Scratch::new();
-    scratch.plimsoll(&["generate", "guillotine", "--buffers", "40", "--out", "origin.csv"]).exits(0);
-    scratch.plimsoll(&["solve", "origin.csv", "--output", "layout.csv"]).exits(0);
-    let words = ["generate", "attributed", "--of", "origin.csv", "--seed", "3"];
-    let given = [&words[..], &["--layout", "layout.csv", "--out", "given.csv"]].concat();
-    scratch.plimsoll(&given).exits(0);
+    scratch.ok("generate guillotine --buffers 40 --out origin.csv");
+    scratch.ok("solve origin.csv --output layout.csv");
+    let line = "generate attributed --of origin.csv --seed 3";
+    scratch.ok(format!("{line} --layout layout.csv --out given.csv"));
     let made = scratch.read("given.csv");
     let header = made.lines().next().unwrap();
-    assert!(
-        ["alignment", "gaps", "separations", "exclusions", "offset"].iter().all(|&one| header.contains(one))
-    );
+    contains(header, &["alignment", "gaps", "separations", "exclusions", "offset"]);
     // Without a layout, one is found, and the result is the same in every run.
-    for out in ["found.csv", "again.csv"] {
-        scratch.plimsoll(&[&words[..], &["--out", out]].concat()).exits(0);
-    }
+    scratch.ok(format!("{line} --out found.csv"));
+    scratch.ok(format!("{line} --out again.csv"));
     assert_eq!(scratch.read("found.csv"), scratch.read("again.csv"));
-    let seeds = ["--param", "pins=0", "--count", "2", "--out", "set"];
-    scratch.plimsoll(&[&words[..], &seeds].concat()).exits(0);
-    let manifest: serde_json::Value = serde_json::from_str(&scratch.read("set/manifest.json")).unwrap();
-    assert_eq!((&manifest["parameters"]["pins"], &manifest["parameters"]["gaps"]), (&0.into(), &10.into()));
+    scratch.ok(format!("{line} --param pins=0 --count 2 --out set"));
+    let manifest = scratch.document("set/manifest.json");
+    has(&manifest["parameters"], &json!({ "pins": 0, "gaps": 10 }));
     assert_eq!(manifest["files"][0]["capacity"], 1 << 30);
-    scratch.plimsoll(&["generate", "attributed"]).refuses(&["attributed", "--of"]);
-    let idle = ["--layout", "layout.csv", "--out", "idle.csv"];
-    for family in [&["welded", "--of", "origin.csv"][..], &["uniform"], &["lenet5"]] {
-        let words = [&["generate"][..], family, &idle].concat();
-        scratch.plimsoll(&words).refuses(&["--layout", family[0], "attributed"]);
+    scratch.refuses("generate attributed", &["attributed", "--of"]);
+    for (family, of) in [("welded", "--of origin.csv"), ("uniform", ""), ("lenet5", "")] {
+        let idle = format!("generate {family} {of} --layout layout.csv --out idle.csv");
+        scratch.refuses(idle, &["--layout", family, "attributed"]);
     }
     scratch.write("wrong.csv", header);
-    let wrong = [&words[..], &["--layout", "wrong.csv", "--out", "x.csv"]].concat();
-    scratch.plimsoll(&wrong).refuses(&["wrong.csv"]);
+    scratch.refuses(format!("{line} --layout wrong.csv --out x.csv"), &["wrong.csv"]);
 }
 
 #[test]
-fn bad_counts_are_rejected() {
+fn bad_counts_and_parameters_are_rejected() {
     let scratch = Scratch::new();
-    let refuses = |words: &[&str], parts: &[&str]| {
-        scratch.plimsoll(&[&["generate"], words].concat()).refuses(parts);
-    };
-    refuses(&["uniform", "--count", "2"], &["--out"]);
-    refuses(&["uniform", "--count", "0", "--out", "d"], &["0 is not in"]);
-    refuses(&["uniform", "--count", "2", "--seed", "18446744073709551615", "--out", "d"], &["exceed 2^64"]);
-    refuses(&["nonsense", "--count", "2", "--out", "d"], &["unknown family 'nonsense'"]);
     scratch.write("file", "");
-    refuses(&["uniform", "--count", "2", "--out", "file"], &["cannot create the folder file"]);
+    for (arguments, part) in [
+        ("uniform --count 2", "--out"),
+        ("uniform --count 0 --out d", "0 is not in"),
+        ("uniform --count 2 --seed 18446744073709551615 --out d", "exceed 2^64"),
+        ("nonsense --count 2 --out d", "unknown family 'nonsense'"),
+        ("uniform --count 2 --out file", "cannot create the folder file"),
+        ("uniform --buffers 3 --param buffers=3", "--buffers and --param buffers"),
+        ("uniform --param unit=0", "unit is 0, but must be at least 1"),
+        ("unet --param depth=11", "depth is 11"),
+    ] {
+        scratch.refuses(format!("generate {arguments}"), &[part]);
+    }
 }
 
 #[test]
 fn copies_of_corpora_are_compared_with_the_list() {
     let scratch = Scratch::new();
-    scratch.plimsoll(&["datasets", "verify"]).refuses(&["set PLIMSOLL_CORPORA"]);
+    scratch.refuses("datasets verify", &["set PLIMSOLL_CORPORA"]);
     let verify = |words: &[&str]| {
         let mut command = command(&scratch.path(""));
         command.env("PLIMSOLL_CORPORA", scratch.path("corpora"));
@@ -155,19 +117,20 @@ fn copies_of_corpora_are_compared_with_the_list() {
     };
     verify(&[]).refuses(&["PLIMSOLL_CORPORA: ", "is not a folder"]);
     std::fs::create_dir_all(scratch.path("corpora/minimalloc")).unwrap();
-    verify(&["nothing"])
-        .refuses(&["unknown corpus 'nothing' (known: dsa, idealloc, minimalloc, onnx, tflite, "]);
+    let why = "unknown corpus 'nothing' (known: dsa, idealloc, minimalloc, onnx, tflite, ";
+    verify(&["nothing"]).refuses(&[why]);
     // Writes a changed file, an unknown file, and a file whose extension is not in the list.
     scratch.write("corpora/minimalloc/input.12.csv", "id,lower,upper,size\n");
     scratch.write("corpora/minimalloc/own.csv", "");
     scratch.write("corpora/minimalloc/README.md", "");
-    let run = verify(&["minimalloc"]).exits(1);
-    assert!(run.stdout.contains("missing  minimalloc/A.1048576.csv\n"), "{}", run.stdout);
-    assert!(run.stdout.contains("changed  minimalloc/input.12.csv, SHA-256 "), "{}", run.stdout);
-    assert!(run.stdout.contains("unknown  minimalloc/own.csv, not on the list\n"), "{}", run.stdout);
-    assert!(run.stdout.ends_with("0 files match, 13 differ\n"), "{}", run.stdout);
+    verify(&["minimalloc"]).exits(1).prints(&[
+        "missing  minimalloc/A.1048576.csv\n",
+        "changed  minimalloc/input.12.csv, SHA-256 ",
+        "unknown  minimalloc/own.csv, not on the list\n",
+        "0 files match, 13 differ\n",
+    ]);
     let json = verify(&["minimalloc", "--json"]).exits(1).json();
-    assert_eq!(json["findings"].as_array().unwrap().len(), 13);
+    assert_eq!(json["findings"].as_array().map(Vec::len), Some(13));
     assert_eq!(json["findings"][11]["standing"], "changed");
 }
 
@@ -175,148 +138,105 @@ fn copies_of_corpora_are_compared_with_the_list() {
 fn generated_folders_are_compared_with_their_manifests() {
     let scratch = Scratch::new();
     for (family, name) in [("perturbed", "perturbed-1000-1.csv"), ("unet", "unet-1.json")] {
-        scratch.plimsoll(&["generate", family, "--count", "2", "-o", family]).exits(0);
-        let run = scratch.plimsoll(&["datasets", "verify", family]).exits(0);
-        assert_eq!(run.stdout, "2 files match, 0 differ\n");
+        scratch.ok(format!("generate {family} --count 2 -o {family}"));
+        let line = format!("datasets verify {family}");
+        assert_eq!(scratch.ok(&line).stdout, "2 files match, 0 differ\n");
         let file = format!("{family}/{name}");
         let text = scratch.read(&file);
         scratch.write(&file, text.replacen('1', "2", 1));
         scratch.write(&format!("{family}/other.{}", &name[name.len() - 3..]), "");
-        let run = scratch.plimsoll(&["datasets", "verify", family]).exits(1);
-        assert!(run.stdout.contains(&format!("changed  {file}, SHA-256 ")), "{}", run.stdout);
+        scratch.run(&line).exits(1).prints(&[&format!("changed  {file}, SHA-256 ")]);
         std::fs::remove_file(scratch.path(&file)).unwrap();
-        let run = scratch.plimsoll(&["datasets", "verify", family]).exits(1);
-        assert!(run.stdout.contains(&format!("missing  {file}\n")), "{}", run.stdout);
+        scratch.run(&line).exits(1).prints(&[&format!("missing  {file}\n")]);
     }
-    let refuses = |text: &str, part: &str| {
-        std::fs::create_dir_all(scratch.path("odd")).unwrap();
-        scratch.write("odd/manifest.json", text);
-        scratch.plimsoll(&["datasets", "verify", "odd"]).refuses(&["odd/manifest.json: ", part]);
+    std::fs::create_dir(scratch.path("odd")).unwrap();
+    let with = |version: u64, files: &str| {
+        format!("{{\"format\":\"plimsoll-manifest\",\"version\":{version},\"files\":[{files}]}}")
     };
-    refuses("{", "the file ends too early");
-    refuses("{}", "the member 'format' is missing");
-    let with =
-        |files: &str| format!("{{\"format\":\"plimsoll-manifest\",\"version\":1,\"files\":[{files}]}}");
-    refuses(&with("{\"file\":\"../x\",\"sha256\":\"\"}"), "'../x' is not the name of a file in this folder");
-    refuses(
-        &with("{\"file\":\"a\",\"sha256\":\"\"},{\"file\":\"a\",\"sha256\":\"\"}"),
-        "'a' is listed twice",
-    );
-    refuses(&with("").replace("\"version\":1", "\"version\":9"), "version 9, is not supported");
+    let a = "{\"file\":\"a\",\"sha256\":\"\"}";
+    for (text, part) in [
+        ("{".to_owned(), "the file ends too early"),
+        ("{}".to_owned(), "the member 'format' is missing"),
+        (with(1, &a.replace("\"a\"", "\"../x\"")), "'../x' is not the name of a file in this folder"),
+        (with(1, &format!("{a},{a}")), "'a' is listed twice"),
+        (with(9, ""), "version 9, is not supported"),
+    ] {
+        scratch.write("odd/manifest.json", text);
+        scratch.refuses("datasets verify odd", &["odd/manifest.json: ", part]);
+    }
 }
 
 #[test]
 fn manifests_contain_known_bounds() {
     let scratch = Scratch::new();
-    let manifest = |words: &[&str]| -> serde_json::Value {
+    let manifest = |arguments: &str| {
         // Each set needs its own folder, because a manifest that lists other files is never overwritten.
-        let folder = words.concat();
-        scratch.plimsoll(&[&["generate"], words, &["--count", "1", "--out", &folder]].concat()).exits(0);
-        serde_json::from_str(&scratch.read(&format!("{folder}/manifest.json"))).unwrap()
+        let folder = arguments.replace(' ', "");
+        scratch.ok(format!("generate {arguments} --count 1 --out {folder}"));
+        scratch.document(&format!("{folder}/manifest.json"))
     };
-    let bound =
-        manifest(&["perturbed", "--param", "share=100", "--param", "sizes=50", "--param", "lives=30"]);
-    assert_eq!((bound["family_version"].as_u64(), &bound["parameters"]["share"]), (Some(1), &100.into()));
-    assert_eq!(bound["files"][0]["at_most"], 1 << 20);
-    assert!(bound["files"][0]["optimum"].is_null());
-    let full = manifest(&["minimalloc-like", "--param", "law=1", "--buffers", "90"]);
-    let file = &full["files"][0];
-    assert_eq!(file["file"], "minimalloc-like-law-1-90-0.1048576.csv");
-    assert_eq!((&file["optimum"], &file["capacity"]), (&(1 << 20).into(), &(1 << 20).into()));
-    let above = manifest(&["above-load", "--seed", "1"]);
-    let file = &above["files"][0];
-    assert_eq!((&file["load"], &file["at_least"]), (&(1 << 18).into(), &((1 << 18) + 1024).into()));
-    let graph = manifest(&["mobilenet-v2"]);
-    assert_eq!(graph["files"][0]["weights"].as_u64(), Some(4 * (3_504_872 - 17_056)));
-    let case = manifest(&["perturbed", "--param", "buffers=12"]);
-    assert_eq!(case["parameters"]["buffers"], 12);
-    let twice = ["generate", "uniform", "--buffers", "3", "--param", "buffers=3"];
-    scratch.plimsoll(&twice).refuses(&["--buffers and --param buffers"]);
-    scratch
-        .plimsoll(&["generate", "uniform", "--param", "unit=0"])
-        .refuses(&["unit is 0, but must be at least 1"]);
-    scratch.plimsoll(&["generate", "unet", "--param", "depth=11"]).refuses(&["depth is 11"]);
+    let bound = manifest("perturbed --param share=100 --param sizes=50 --param lives=30");
+    assert_eq!([&bound["family_version"], &bound["parameters"]["share"]], [&json!(1), &json!(100)]);
+    has(&bound["files"][0], &json!({ "at_most": 1 << 20, "optimum": null }));
+    let full = manifest("minimalloc-like --param law=1 --buffers 90");
+    let name = "minimalloc-like-law-1-90-0.1048576.csv";
+    has(&full["files"][0], &json!({ "file": name, "optimum": 1 << 20, "capacity": 1 << 20 }));
+    let above = manifest("above-load --seed 1");
+    has(&above["files"][0], &json!({ "load": 1 << 18, "at_least": (1 << 18) + 1024 }));
+    let graph = manifest("mobilenet-v2");
+    has(&graph["files"][0], &json!({ "weights": 4 * (3_504_872 - 17_056) }));
+    assert_eq!(manifest("perturbed --param buffers=12")["parameters"]["buffers"], 12);
 }
 
 #[test]
 fn targets_without_a_file_suffix_are_folders_with_a_manifest() {
     let scratch = Scratch::new();
-    let generate = |words: &[&str]| scratch.plimsoll(&[&["generate"], words].concat());
-    for (family, file) in
-        [("packing", "packing-20-3.csv"), ("chain", "chain-3.json"), ("cond-in-cond", "cond-in-cond.json")]
-    {
-        let count = if family == "packing" { vec!["--buffers", "20"] } else { Vec::new() };
-        let run = generate(&[&[family, "--seed", "3", "-o", family], count.as_slice()].concat()).exits(0);
-        assert!(run.stdout.contains(&format!("{file}, ")), "{}", run.stdout);
+    for (family, count, file) in [
+        ("packing", "--buffers 20", "packing-20-3.csv"),
+        ("chain", "", "chain-3.json"),
+        ("cond-in-cond", "", "cond-in-cond.json"),
+    ] {
+        let run = scratch.ok(format!("generate {family} --seed 3 -o {family} {count}"));
+        run.prints(&[&format!("{file}, ")]);
         assert_eq!(std::fs::read_dir(scratch.path(family)).unwrap().count(), 2);
-        scratch.plimsoll(&["datasets", "verify", family]).exits(0);
+        scratch.ok(format!("datasets verify {family}"));
     }
-    let manifest: serde_json::Value = serde_json::from_str(&scratch.read("packing/manifest.json")).unwrap();
-    assert_eq!(manifest["files"][0]["optimum"], manifest["files"][0]["load"]);
+    let file = &scratch.document("packing/manifest.json")["files"][0];
+    assert_eq!(file["optimum"], file["load"]);
     // A new manifest may list the same or more files, but must not omit any.
-    let more = |words: &[&str]| generate(&[&["packing", "-o", "packing", "--buffers", "20"], words].concat());
-    more(&["--seed", "3"]).exits(0);
-    more(&["--seed", "2", "--count", "3"]).exits(0);
-    more(&["--seed", "3"]).refuses(&["packing/manifest.json", "other files"]);
-    generate(&["stack", "-o", "packing"]).refuses(&["packing/manifest.json", "other files"]);
-    generate(&["packing", "-o", "new/", "--buffers", "5"]).exits(0);
-    assert!(scratch.path("new/manifest.json").is_file());
+    let line = "generate packing -o packing --buffers 20 --seed";
+    scratch.ok(format!("{line} 3"));
+    scratch.ok(format!("{line} 2 --count 3"));
+    scratch.refuses(format!("{line} 3"), &["packing/manifest.json", "other files"]);
+    scratch.refuses("generate stack -o packing", &["packing/manifest.json", "other files"]);
+    scratch.ok("generate packing -o new/ --buffers 5");
     // With the suffix of a file, the target is a file.
-    generate(&["packing", "-o", "x.csv"]).exits(0);
-    generate(&["chain", "-o", "x.JSON"]).exits(0);
-    assert!(scratch.path("x.csv").is_file() && scratch.path("x.JSON").is_file());
+    scratch.ok("generate packing -o x.csv");
+    scratch.ok("generate chain -o x.JSON");
+    assert!(["new/manifest.json", "x.csv", "x.JSON"].iter().all(|name| scratch.path(name).is_file()));
 }
 
 #[test]
-fn parameters_are_explained() {
+fn parameters_and_operators_are_listed() {
     let scratch = Scratch::new();
-    let run = scratch.plimsoll(&["list", "moe"]).exits(0);
-    assert!(
-        run.stdout.starts_with("moe: mixture-of-experts decoder with experts as regions"),
-        "{}",
-        run.stdout
-    );
-    assert!(run.stdout.contains("chosen            2  experts per token\n"), "{}", run.stdout);
-    let json = scratch.plimsoll(&["list", "perturbed", "--json"]).exits(0).json();
-    assert_eq!((&json["params"][0]["name"], &json["version"]), (&"buffers".into(), &1.into()));
-    scratch.plimsoll(&["list", "colour"]).refuses(&["unknown name 'colour'"]);
-    let operators = scratch.plimsoll(&["list", "operators"]).exits(0).stdout;
-    for words in
-        ["\nai.onnx, bounded (", "\ncom.microsoft, inferred (", " MatMulNBits ", "\nai.onnx.ml, opaque ("]
-    {
-        assert!(operators.contains(words), "{words}: {operators}");
-    }
-    let json = scratch.plimsoll(&["list", "operators", "--json"]).exits(0).json();
+    let json = scratch.json("list perturbed");
+    assert_eq!([&json["params"][0]["name"], &json["version"]], [&json!("buffers"), &json!(1)]);
+    scratch.refuses("list colour", &["unknown name 'colour'"]);
+    let json = scratch.json("list operators");
     let nms = json.as_array().unwrap().iter().find(|one| one["name"] == "NonMaxSuppression").unwrap();
-    assert_eq!((nms["domain"].as_str(), nms["sizing"].as_str()), (Some("ai.onnx"), Some("bounded")));
+    has(nms, &json!({ "domain": "ai.onnx", "sizing": "bounded" }));
 }
 
 #[test]
 fn corpora_are_listed() {
     let scratch = Scratch::new();
-    let run = scratch.plimsoll(&["datasets"]).exits(0);
+    let text = scratch.ok("datasets").stdout;
     for corpus in MANIFEST.iter() {
-        let line = run.stdout.lines().find(|line| line.contains(corpus.version)).unwrap();
-        assert!(line.contains(corpus.folder) && line.contains(corpus.licence), "{line}");
+        let line = text.lines().find(|line| line.contains(corpus.version)).unwrap();
+        contains(line, &[corpus.folder, corpus.licence]);
     }
-    let files = scratch.plimsoll(&["datasets", "list", "--files"]).exits(0).stdout;
+    let files = scratch.ok("datasets list --files").stdout;
     let count: usize = MANIFEST.iter().map(|corpus| corpus.files.len()).sum();
-    assert_eq!(
-        files.lines().filter(|line| line.contains("  minimalloc/") || line.contains('/')).count(),
-        count + MANIFEST.len()
-    );
-    let json = scratch.plimsoll(&["datasets", "list", "--json"]).exits(0).json();
-    assert_eq!(json["corpora"].as_array().unwrap().len(), MANIFEST.len());
-}
-
-#[test]
-fn real_copies_are_the_listed_ones() {
-    let Some(root) = std::env::var_os("PLIMSOLL_CORPORA").filter(|root| !root.is_empty()) else {
-        return eprintln!("skipped: PLIMSOLL_CORPORA is not set");
-    };
-    let scratch = Scratch::new();
-    let mut command = command(&scratch.path(""));
-    let run = Run::from(command.env("PLIMSOLL_CORPORA", root).args(["datasets", "verify"]).output().unwrap());
-    // Some corpora may be missing, but none may differ.
-    assert!(!run.stdout.contains("changed"), "{}", run.stdout);
+    assert_eq!(files.lines().filter(|line| line.contains('/')).count(), count + MANIFEST.len());
+    assert_eq!(scratch.json("datasets list")["corpora"].as_array().map(Vec::len), Some(MANIFEST.len()));
 }
