@@ -3,8 +3,9 @@
 use plimsoll_lab::row::{MEASURED, Row, read};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// An instance with load 7 and optimum 17. Only a search proves the optimum.
@@ -70,6 +71,16 @@ impl Scratch {
     pub fn run(&self, line: impl AsRef<str>) -> Run {
         let words = shlex::split(line.as_ref()).unwrap();
         self.plimsoll(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Runs a line with this standard input.
+    pub fn piped(&self, line: impl AsRef<str>, input: impl AsRef<[u8]>) -> Run {
+        let mut command = command(self.folder.path());
+        command.args(shlex::split(line.as_ref()).unwrap()).stdin(Stdio::piped());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // A command that rejects its arguments may end before it reads its input.
+        let _ = child.stdin.take().unwrap().write_all(input.as_ref());
+        Run::from(child.wait_with_output().unwrap())
     }
 
     /// Runs a line that exits with 0.
