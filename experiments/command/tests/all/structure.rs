@@ -1,7 +1,7 @@
 //! Tests `plimsoll plan --conflicts`.
 
-use crate::common::Scratch;
-use serde_json::Value;
+use crate::common::{Scratch, contains, has};
+use serde_json::{Value, json};
 
 /// Two branches of unequal length, and a skip connection around both: the operator that joins the branches is
 /// the last to read `x`.
@@ -31,136 +31,99 @@ const BRANCH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "bra
             { "name": "else", "outputs": ["e"], "operators": [
                 { "name": "e1", "kind": "F", "inputs": ["x"], "outputs": ["e"] } ] } ] } ] } }"#;
 
-fn plan(file: &str, more: &[&str]) -> Value {
+/// Plans a graph with these conflicts.
+fn plan(graph: &str, conflicts: &str) -> Value {
     let scratch = Scratch::new();
-    scratch.write("graph.json", file);
-    let words: Vec<&str> = ["plan", "graph.json", "--json"].iter().chain(more).copied().collect();
-    scratch.plimsoll(&words).exits(0).json()
+    scratch.write("graph.json", graph);
+    scratch.json(format!("plan graph.json --conflicts {conflicts}"))
 }
 
 #[test]
 fn each_relation_is_planned_and_collisions_are_reported() {
-    let of = |relation: &str| plan(SKIP, &["--conflicts", relation]);
-    let number = |report: &Value, key: &str| report[key].as_u64().unwrap();
-    let schedule = of("schedule");
-    // x is live together with a and b, then with b and c.
-    assert_eq!(number(&schedule, "arena"), 230);
-    assert_eq!(of("streams=1")["arena"], schedule["arena"]);
-    let reachable = of("reachable");
-    assert_eq!((number(&reachable, "arena"), &reachable["claim"]), (270, &Value::from("optimal")));
-    assert_eq!((number(&reachable, "collide_in_order"), number(&reachable, "collide")), (0, 0));
-    assert_eq!(of("streams=2")["arena"], reachable["arena"]);
-    assert_eq!(of("streams=99")["arena"], reachable["arena"]);
-    let mutex = of("mutex");
-    assert_eq!((number(&mutex, "arena"), number(&mutex, "overlooked")), (200, 1));
-    assert_eq!(number(&mutex, "collide_in_order"), 1);
-    let collision = mutex["collision"].as_str().unwrap();
-    assert_eq!(
-        collision,
-        "'x' and 'b' share 70 bytes: 'right' needs 'x', but 'deep' need not wait for 'right'"
-    );
-    for report in [&schedule, &reachable, &mutex] {
-        assert!(number(report, "lower_bound") <= number(report, "arena"));
+    let reachable = json!({ "arena": 270, "claim": "optimal", "collide_in_order": 0, "collide": 0 });
+    let why = "'x' and 'b' share 70 bytes: 'right' needs 'x', but 'deep' need not wait for 'right'";
+    let mutex = json!({ "arena": 200, "overlooked": 1, "collide_in_order": 1, "collision": why });
+    for (relation, expected) in [
+        // x is live together with a and b, then with b and c.
+        ("schedule", json!({ "arena": 230 })),
+        ("streams=1", json!({ "arena": 230 })),
+        ("reachable", reachable),
+        ("streams=2", json!({ "arena": 270 })),
+        ("streams=99", json!({ "arena": 270 })),
+        ("reachable --problem offsets", json!({ "arena": 270, "problem": "offsets" })),
+        ("reachable --problem split-buffers", json!({ "arena": 270, "problem": "split-buffers" })),
+        ("mutex", mutex),
+    ] {
+        let report = plan(SKIP, relation);
+        has(&report, &expected);
+        assert!(report["lower_bound"].as_u64().unwrap() <= report["arena"].as_u64().unwrap(), "{report}");
     }
+    let pools = plan(SKIP, "reachable --problem pools --algorithm mini-infer");
+    assert!(pools["arena"].as_u64() >= Some(270), "{pools}");
 }
 
 #[test]
 fn regions_inside_operators_are_blocks_by_the_same_relation() {
-    let mutex = plan(BRANCH, &["--conflicts", "mutex"]);
-    assert_eq!(mutex["regions"], 3);
-    assert_eq!(mutex["collide_in_order"], 1, "{mutex}");
-    assert!(mutex["collision"].as_str().unwrap().contains("'p' and 'r'"), "{mutex}");
-    let reachable = plan(BRANCH, &["--conflicts", "reachable"]);
-    assert_eq!((&reachable["collide"], &reachable["claim"]), (&Value::from(0), &Value::from("optimal")));
-    let rows = plan(BRANCH, &["--conflicts", "compare"]);
+    let mutex = plan(BRANCH, "mutex");
+    has(&mutex, &json!({ "regions": 3, "collide_in_order": 1 }));
+    contains(mutex["collision"].as_str().unwrap(), &["'p' and 'r'"]);
+    has(&plan(BRANCH, "reachable"), &json!({ "collide": 0, "claim": "optimal" }));
+    let rows = plan(BRANCH, "compare");
     assert_eq!(rows[4]["collide_in_order"], 1, "{rows}");
     assert!(rows[3]["exact"].as_u64() > rows[4]["exact"].as_u64(), "{rows}");
 }
 
 #[test]
-fn split_buffers_and_shared_objects_use_the_same_conflicts() {
-    for problem in ["offsets", "split-buffers"] {
-        let report = plan(SKIP, &["--conflicts", "reachable", "--problem", problem]);
-        assert_eq!((&report["problem"], &report["arena"]), (&Value::from(problem), &Value::from(270)));
-    }
-    let pools =
-        plan(SKIP, &["--conflicts", "reachable", "--problem", "shared-objects", "--algorithm", "mini-infer"]);
-    assert!(pools["arena"].as_u64().unwrap() >= 270, "{pools}");
-}
-
-#[test]
 fn the_comparison_has_a_row_per_relation() {
-    let scratch = Scratch::new();
-    scratch.write("skip.json", SKIP);
-    let words = ["plan", "skip.json", "--conflicts", "compare", "--output", "rows.csv"];
-    let text = scratch.plimsoll(&words).exits(0).stdout;
-    let missed = "mutex misses 1 pair of buffers that are simultaneously live in the order";
-    assert!(text.contains(missed), "{text}");
-    let rows = plan(SKIP, &["--conflicts", "compare"]);
+    let rows = plan(SKIP, "compare --output rows.csv");
     let rows = rows.as_array().unwrap();
-    let words: Vec<&str> = rows.iter().map(|row| row["conflicts"].as_str().unwrap()).collect();
-    assert_eq!(words, ["schedule", "streams=2", "streams=4", "reachable", "mutex"]);
+    let names = ["schedule", "streams=2", "streams=4", "reachable", "mutex"];
+    assert!(rows.iter().map(|row| row["conflicts"].as_str().unwrap()).eq(names));
     for row in rows {
         let number = |key: &str| row[key].as_u64().unwrap();
         assert!(number("clique") <= number("split") && number("split") <= number("exact"), "{row}");
-        assert!(number("exact") <= number("reuse_by_size") && number("split") <= number("split_by_size"));
-        assert_eq!((&row["exact_claim"], &row["split_claim"]), (&"optimal".into(), &"optimal".into()));
+        assert!(number("exact") <= number("patent") && number("split") <= number("patent_split"));
+        has(row, &json!({ "exact_claim": "optimal", "split_claim": "optimal" }));
         assert_eq!(number("overlooked") > 0, row["conflicts"] == "mutex", "{row}");
         assert!(number("exposed") == 0 || row["conflicts"] != "reachable", "{row}");
     }
-    assert_eq!(scratch.read("rows.csv").lines().count(), 6);
 }
 
 #[test]
 fn files_match_the_problem() {
     let scratch = Scratch::new();
     scratch.write("skip.json", SKIP);
-    let words = [
-        "plan",
-        "skip.json",
-        "--conflicts",
-        "reachable",
-        "--instance",
-        "skip.csv",
-        "--output",
-        "layout.csv",
-        "--orders",
-        "orders.csv",
-        "--plot",
-        "map.svg",
-    ];
-    let text = scratch.plimsoll(&words).exits(0).stdout;
-    assert!(text.contains("\nconcurrent   safe when independent operators"), "{text}");
-    scratch.plimsoll(&["verify", "skip.csv", "layout.csv"]).exits(0);
-    let solved = scratch.plimsoll(&["solve", "skip.csv", "--json"]).exits(0).json();
-    assert_eq!((&solved["peak"], &solved["claim"]), (&Value::from(270), &Value::from("optimal")));
-    let pieces =
-        scratch.plimsoll(&["solve", "skip.csv", "--problem", "split-buffers", "--json"]).exits(0).json();
-    assert_eq!((&pieces["algorithm"], &pieces["peak"]), (&Value::from("exact"), &Value::from(270)));
-    assert!(scratch.read("map.svg").contains("svg") && scratch.read("orders.csv").contains("join"));
+    let files = "--instance skip.csv --output layout.csv --orders orders.csv --plot map.svg";
+    scratch.ok(format!("plan skip.json --conflicts reachable {files}"));
+    scratch.ok("verify skip.csv layout.csv");
+    has(&scratch.json("solve skip.csv"), &json!({ "peak": 270, "claim": "optimal" }));
+    let pieces = scratch.json("solve skip.csv --problem split-buffers");
+    has(&pieces, &json!({ "algorithm": "exact", "peak": 270 }));
+    contains(&scratch.read("map.svg"), &["svg"]);
+    contains(&scratch.read("orders.csv"), &["join"]);
+    scratch.ok("plan skip.json --conflicts compare --output rows.csv");
+    assert_eq!(scratch.read("rows.csv").lines().count(), 6);
 }
 
 #[test]
 fn unsupported_plans_are_rejected() {
     let scratch = Scratch::new();
     scratch.write("skip.json", SKIP);
-    let refuses = |more: &[&str], parts: &[&str]| {
-        let words: Vec<&str> = ["plan", "skip.json"].iter().chain(more).copied().collect();
-        let run = scratch.plimsoll(&words).exits(2);
-        for part in parts {
-            assert!(run.stderr.contains(part), "no '{part}' in: {}", run.stderr);
-        }
-    };
-    refuses(&["--conflicts", "mutx"], &["mutx", "schedule, streams=K, reachable, mutex, compare"]);
-    refuses(&["--conflicts", "streams=0"], &["at least 1; found '0'"]);
-    refuses(&["--conflicts", "compare", "--plot", "x.svg"], &["--plot"]);
-    refuses(&["--conflicts", "mutex", "--joint"], &["--joint"]);
-    refuses(&["--problem", "split-buffers"], &["--conflicts"]);
-    refuses(&["--conflicts", "mutex", "--algorithm", "nonsense"], &["nonsense"]);
-    refuses(
-        &["--conflicts", "mutex", "--problem", "split-buffers", "--algorithm", "search"],
-        &["'search' does not solve split-buffers"],
-    );
+    for (options, part) in [
+        ("--conflicts mutx", "mutx"),
+        ("--conflicts mutx", "schedule, streams=K, reachable, mutex, compare"),
+        ("--conflicts streams=0", "at least 1; found '0'"),
+        ("--conflicts compare --plot x.svg", "--plot"),
+        ("--conflicts mutex --joint", "--joint"),
+        ("--problem split-buffers", "--conflicts"),
+        ("--conflicts mutex --algorithm nonsense", "nonsense"),
+        (
+            "--conflicts mutex --problem split-buffers --algorithm search",
+            "'search' does not solve split-buffers",
+        ),
+    ] {
+        scratch.run(format!("plan skip.json {options}")).exits(2).warns(&[part]);
+    }
 }
 
 #[test]
@@ -169,8 +132,7 @@ fn a_graph_without_operators_is_planned() {
         "tensors": [ { "name": "x", "bytes": 4611686018427387904, "role": "input" } ],
         "body": { "inputs": ["x"], "outputs": ["x"], "operators": [] } }"#;
     for relation in ["schedule", "streams=2", "reachable", "mutex"] {
-        let report = plan(empty, &["--conflicts", relation]);
-        assert_eq!(report["arena"].as_u64(), Some(1 << 62), "{relation}");
+        has(&plan(empty, relation), &json!({ "arena": 1u64 << 62 }));
     }
-    assert_eq!(plan(empty, &["--conflicts", "compare"]).as_array().unwrap().len(), 5);
+    assert_eq!(plan(empty, "compare").as_array().map(Vec::len), Some(5));
 }
