@@ -1,7 +1,7 @@
 //! Tests lifespans in every command that reads graphs: unread inputs, untouched states, tensors of zero
-//! bytes, and graphs without operators or intermediates. Also tests joint plans of graphs with regions.
+//! bytes, and graphs without operators or intermediates.
 
-use crate::common::Scratch;
+use crate::common::{Scratch, contains, has};
 use plimsoll::datasets::graphs::GraphFamily;
 use plimsoll::model::graph::{Boundary, Graph, LivenessOptions};
 use plimsoll::model::program::{Carries, Program, ProgramBound, ProgramOptions, Sharing};
@@ -34,13 +34,6 @@ fn unread(idle: bool) -> String {
     graph(&tensors, &json!({ "inputs": ["u", "x"], "outputs": ["y"], "operators": operators }))
 }
 
-/// Returns the JSON object that a command prints.
-fn answer(scratch: &Scratch, words: &[&str]) -> Value {
-    let words = [words, &["--json"]].concat();
-    let out = scratch.plimsoll(&words).exits(0).stdout;
-    serde_json::from_str(&out).unwrap_or_else(|error| panic!("{words:?}: {error}: {out}"))
-}
-
 #[test]
 fn an_unread_input_is_live_at_the_start_only_in_every_command() {
     let scratch = Scratch::new();
@@ -48,99 +41,78 @@ fn an_unread_input_is_live_at_the_start_only_in_every_command() {
     scratch.write("idle.json", unread(true));
     for file in ["plain.json", "idle.json"] {
         for (boundary, bytes) in [("arena", 220), ("held", 410), ("persistent", 410), ("outside", 120)] {
-            let with = |words: &[&str]| answer(&scratch, &[words, &["--boundary", boundary]].concat());
-            assert_eq!(with(&["order", file])["peak"], bytes, "{file} {boundary}");
-            assert_eq!(with(&["plan", file])["arena"], bytes, "{file} {boundary}");
-            assert_eq!(with(&["plan", file, "--joint"])["arena"], bytes, "{file} {boundary}");
-            assert_eq!(
-                with(&["plan", file, "--conflicts", "reachable"])["arena"],
-                bytes,
-                "{file} {boundary}"
-            );
-            let spill = with(&["spill", file, "--capacity", "1000"]);
-            assert_eq!(spill["load"], bytes, "{file} {boundary}");
-            let compared = with(&["order", file, "--compare", "--time-limit", "1"]);
-            for row in compared["rows"].as_array().unwrap() {
-                assert!(row["value"].as_u64().is_none_or(|peak| peak == bytes), "{file} {boundary}: {row}");
+            for (command, options, key) in [
+                ("order", "", "peak"),
+                ("plan", "", "arena"),
+                ("plan", "--joint", "arena"),
+                ("plan", "--conflicts reachable", "arena"),
+                ("spill", "--capacity 1000", "load"),
+            ] {
+                let line = format!("{command} {file} --boundary {boundary} {options}");
+                assert_eq!(scratch.json(&line)[key], bytes, "{line}");
+            }
+            let line = format!("order {file} --boundary {boundary} --compare --time-limit 1");
+            for row in scratch.json(&line)["rows"].as_array().unwrap() {
+                assert!(row["value"].as_u64().is_none_or(|peak| peak == bytes), "{line}: {row}");
             }
         }
     }
-    let words = ["order", "plain.json", "--instance", "i.csv"];
-    scratch.plimsoll(&words).exits(0);
-    assert_eq!(answer(&scratch, &["solve", "i.csv"])["peak"], 220);
+    scratch.ok("order plain.json --instance i.csv");
+    has(&scratch.json("solve i.csv"), &json!({ "peak": 220 }));
     // Tiers have the step before the first operator too. At this step, 200 bytes must fit, and 220 while f
     // runs.
-    let placed =
-        answer(&scratch, &["tiers", "plain.json", "--machine", "generic", "--fusion", "none", "-o", "t.csv"]);
-    assert_eq!(placed["operators"], 2);
-    assert!(scratch.read("t.csv").contains("u,100,0,1,"), "{}", scratch.read("t.csv"));
-    assert!(scratch.read("t.csv").contains("a,120,1,3,"), "{}", scratch.read("t.csv"));
+    let placed = scratch.json("tiers plain.json --machine generic --fusion none -o t.csv");
+    has(&placed, &json!({ "operators": 2 }));
+    contains(&scratch.read("t.csv"), &["u,100,0,1,", "a,120,1,3,"]);
 }
 
 #[test]
 fn degenerate_graphs_have_answers() {
     let scratch = Scratch::new();
-    let none: [Value; 0] = [];
-    let body = |inputs: &[&str], outputs: &[&str], operators: &[Value]| json!({ "inputs": inputs, "outputs": outputs, "operators": operators });
-    let nothing = step("nothing", &[], &[]);
-    let cases = [
-        ("empty", graph(&[], &body(&[], &[], &none)), 0),
-        ("through", graph(&[("x", 100, "input")], &body(&["x"], &["x"], &none)), 100),
-        ("given", graph(&[("x", 100, "input"), ("z", 7, "input")], &body(&["x", "z"], &[], &none)), 107),
-        ("weights", graph(&[("w", 8, "weight")], &body(&[], &["w"], &none)), 0),
-        ("kept", graph(&[("s", 50, "state")], &body(&[], &[], &none)), 50),
-        ("idle", graph(&[("s", 50, "state")], &body(&[], &[], std::slice::from_ref(&nothing))), 50),
+    let (f, g) = (|to| step("f", &["x"], &[to]), step("g", &["a"], &["y"]));
+    let (print, nothing) = (step("print", &["a"], &[]), step("nothing", &[], &[]));
+    let cases: [(&str, &[(&str, u64, &str)], &[&str], &[&str], Vec<Value>, u64); 9] = [
+        ("empty", &[], &[], &[], vec![], 0),
+        ("through", &[("x", 100, "input")], &["x"], &["x"], vec![], 100),
+        ("given", &[("x", 100, "input"), ("z", 7, "input")], &["x", "z"], &[], vec![], 107),
+        ("weights", &[("w", 8, "weight")], &[], &["w"], vec![], 0),
+        ("kept", &[("s", 50, "state")], &[], &[], vec![], 50),
+        ("idle", &[("s", 50, "state")], &[], &[], vec![nothing.clone()], 50),
         (
             "sink",
-            graph(
-                &[("x", 100, "input"), ("a", 20, "activation")],
-                &body(&["x"], &[], &[step("f", &["x"], &["a"]), step("print", &["a"], &[]), nothing]),
-            ),
+            &[("x", 100, "input"), ("a", 20, "activation")],
+            &["x"],
+            &[],
+            vec![f("a"), print, nothing],
             120,
         ),
-        (
-            "direct",
-            graph(
-                &[("x", 100, "input"), ("y", 20, "output")],
-                &body(&["x"], &["y"], &[step("f", &["x"], &["y"])]),
-            ),
-            120,
-        ),
+        ("direct", &[("x", 100, "input"), ("y", 20, "output")], &["x"], &["y"], vec![f("y")], 120),
         (
             "zeros",
-            graph(
-                &[("x", 0, "input"), ("a", 0, "activation"), ("y", 0, "output")],
-                &body(&["x"], &["y"], &[step("f", &["x"], &["a"]), step("g", &["a"], &["y"])]),
-            ),
+            &[("x", 0, "input"), ("a", 0, "activation"), ("y", 0, "output")],
+            &["x"],
+            &["y"],
+            vec![f("a"), g],
             0,
         ),
     ];
-    for (name, text, bytes) in cases {
-        let file = &format!("{name}.json");
-        scratch.write(file, text);
-        answer(&scratch, &["import", file]);
-        assert_eq!(answer(&scratch, &["order", file])["peak"], bytes, "{name}");
-        for more in [
-            &[] as &[&str],
-            &["--joint"],
-            &["--conflicts", "reachable"],
-            &["--branches", "sequential-branches"],
+    for (name, tensors, inputs, outputs, operators, bytes) in cases {
+        let body = json!({ "inputs": inputs, "outputs": outputs, "operators": operators });
+        scratch.write("g.json", graph(tensors, &body));
+        for line in [
+            "import g.json",
+            "overlap g.json --machine generic",
+            "tiers g.json --machine generic",
+            "fuse g.json",
         ] {
-            assert_eq!(
-                answer(&scratch, &[&["plan", file], more].concat())["arena"],
-                bytes,
-                "{name} {more:?}"
-            );
+            scratch.json(line);
         }
-        let spill = answer(&scratch, &["spill", file, "--capacity", "1000"]);
-        assert_eq!(
-            (&spill["load"], &spill["claim"]),
-            (&Value::from(bytes), &Value::from("optimal")),
-            "{name}"
-        );
-        answer(&scratch, &["overlap", file, "--machine", "generic"]);
-        answer(&scratch, &["tiers", file, "--machine", "generic"]);
-        answer(&scratch, &["fuse", file]);
+        assert_eq!(scratch.json("order g.json")["peak"], bytes, "{name}");
+        for more in ["", "--joint", "--conflicts reachable", "--branches sequential-branches"] {
+            assert_eq!(scratch.json(format!("plan g.json {more}"))["arena"], bytes, "{name} {more}");
+        }
+        let spill = scratch.json("spill g.json --capacity 1000");
+        has(&spill, &json!({ "load": bytes, "claim": "optimal" }));
     }
 }
 
@@ -148,17 +120,15 @@ fn degenerate_graphs_have_answers() {
 fn tensors_of_zero_bytes_are_listed() {
     let scratch = Scratch::new();
     let tensors = [("x", 8, "input"), ("e", 0, "input"), ("z", 0, "activation"), ("y", 4, "output")];
-    let mut operators = vec![step("f", &["x"], &["z"]), step("g", &["x", "z"], &["y"])];
-    let body =
-        |operators: &[Value]| json!({ "inputs": ["x", "e"], "outputs": ["y"], "operators": operators });
-    scratch.write("plain.json", graph(&tensors, &body(&operators)));
-    operators.push(json!({ "name": "idle", "kind": "If", "regions": [{ "name": "then", "operators": [] }] }));
-    scratch.write("idle.json", graph(&tensors, &body(&operators)));
-    for (file, z) in [("plain.json", "0,2"), ("idle.json", "1,3")] {
-        assert_eq!(answer(&scratch, &["plan", file, "--tensors", "t.csv"])["arena"], 12);
+    let idle = json!({ "name": "idle", "kind": "If", "regions": [{ "name": "then", "operators": [] }] });
+    let mut operators = vec![step("f", &["x"], &["z"]), step("g", &["x", "z"], &["y"]), idle];
+    for (kept, z) in [(3, "1,3"), (2, "0,2")] {
+        operators.truncate(kept);
+        let body = json!({ "inputs": ["x", "e"], "outputs": ["y"], "operators": operators });
+        scratch.write("g.json", graph(&tensors, &body));
+        assert_eq!(scratch.json("plan g.json --tensors t.csv")["arena"], 12);
         let rows = scratch.read("t.csv");
-        assert!(rows.contains("0:body,e,0,0,0,1,,1,\n"), "{rows}");
-        assert!(rows.contains(&format!("0:body,z,0,0,{z},,2,0\n")), "{rows}");
+        contains(&rows, &["0:body,e,0,0,0,1,,1,\n", &format!("0:body,z,0,0,{z},,2,0\n")]);
         assert_eq!(rows.lines().count(), 5, "{rows}");
     }
 }
@@ -219,46 +189,4 @@ fn no_orders_are_below_the_bound_of_a_program() {
         }
     }
     assert!(met > 100, "{met}");
-}
-
-#[test]
-fn joint_plans_of_graphs_with_regions_claim_only_proved_optima() {
-    let scratch = Scratch::new();
-    let branch = |name: &str, size: &str, out: &str| json!({ "name": name, "outputs": [out], "operators": [step(name, &["x"], &[size]), step(name, &[size], &[out])] });
-    let choose = json!({ "name": "choose", "kind": "If", "inputs": ["c"], "outputs": ["y"],
-        "regions": [branch("then", "p", "q"), branch("else", "r", "s")] });
-    let tensors = [
-        ("c", 1, "input"),
-        ("x", 8, "input"),
-        ("y", 8, "output"),
-        ("p", 42, "activation"),
-        ("q", 8, "activation"),
-        ("r", 62, "activation"),
-        ("s", 8, "activation"),
-    ];
-    scratch.write(
-        "b.json",
-        graph(&tensors, &json!({ "inputs": ["c", "x"], "outputs": ["y"], "operators": [choose] })),
-    );
-    let planned = answer(
-        &scratch,
-        &["plan", "b.json", "--joint", "--orders", "o.csv", "-o", "l.csv", "--instance", "i.csv"],
-    );
-    assert_eq!((&planned["order"], &planned["arena"]), (&Value::from("joint exact"), &Value::from(70)));
-    assert_eq!(
-        (&planned["claim"], &planned["joint_claim"]),
-        (&Value::from("optimal"), &Value::from("optimal"))
-    );
-    assert_eq!(
-        (&planned["joint_bound"], &planned["joint_witness"]),
-        (&Value::from(70), &Value::from("live while 'else' runs"))
-    );
-    scratch.plimsoll(&["verify", "i.csv", "l.csv"]).exits(0);
-    // Nested blocks exceed the joint bound, so their plan is optimal for these orders but not over all
-    // orders.
-    let nested = answer(&scratch, &["plan", "b.json", "--branches", "nested"]);
-    assert_eq!(
-        (&nested["claim"], &nested["joint_claim"]),
-        (&Value::from("optimal"), &Value::from("feasible"))
-    );
 }

@@ -1,72 +1,49 @@
 //! Tests `solve --proof`, `verify --proof` and the rejection of altered proofs.
 
-use crate::common::{ABOVE_LOAD, Scratch, TINY};
-
-/// Returns standard output with every run of blanks and line breaks reduced to one blank.
-fn flat(run: &crate::common::Run) -> String {
-    run.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
-}
+use crate::common::{ABOVE_LOAD, Scratch, TINY, contains, has};
+use serde_json::json;
 
 fn solved(text: &str) -> Scratch {
     let scratch = Scratch::new();
     scratch.write("t.csv", text);
-    let words = ["solve", "t.csv", "-o", "l.csv", "--certificate", "c.json", "--proof", "t.proof"];
-    assert!(flat(&scratch.plimsoll(&words).exits(0)).contains("no layout below"));
+    let run = scratch.ok("solve t.csv -o l.csv --certificate c.json --proof t.proof");
+    run.reports(&["no layout below"]);
     scratch
 }
 
 #[test]
 fn a_proof_confirms_an_optimum_above_the_load() {
     let scratch = solved(ABOVE_LOAD);
-    let run = scratch.plimsoll(&["verify", "t.csv", "l.csv", "--proof", "t.proof"]).exits(0);
-    for part in ["(checked proof)", "0.00 %: optimal", "proof accepted: no layout below 17 bytes"] {
-        assert!(flat(&run).contains(part), "{}", run.stdout);
-    }
+    let accepted = "proof accepted: no layout below 17 bytes";
+    let run = scratch.ok("verify t.csv l.csv --proof t.proof");
+    run.reports(&["(checked proof)", "0.00 %: optimal", accepted]);
     // The certificate alone rests on a search.
-    scratch.plimsoll(&["verify", "t.csv", "l.csv", "--certificate", "c.json"]).exits(5);
-    let both = ["verify", "t.csv", "l.csv", "--certificate", "c.json", "--proof", "t.proof", "--json"];
-    let json = scratch.plimsoll(&both).exits(0).json();
-    assert_eq!((&json["certificate"], &json["proof"]["bound"]), (&"confirmed".into(), &17.into()));
-}
-
-#[test]
-fn simple_bounds_are_proved_without_a_search() {
+    scratch.run("verify t.csv l.csv --certificate c.json").exits(5);
+    let json = scratch.json("verify t.csv l.csv --certificate c.json --proof t.proof");
+    assert_eq!([&json["certificate"], &json["proof"]["bound"]], [&json!("confirmed"), &json!(17)]);
+    // An infeasible capacity is proved too.
+    scratch.run("solve t.csv --capacity 16 --proof s.proof").exits(1);
+    scratch.ok("verify t.csv --capacity 16 --proof s.proof").reports(&["no layout below 17 bytes"]);
+    // Simple bounds are proved without a search.
     let scratch = solved(TINY);
-    assert!(scratch.read("t.proof").contains("\nx 0"));
-    scratch.plimsoll(&["verify", "t.csv", "--proof", "t.proof"]).exits(0);
-}
-
-#[test]
-fn an_infeasible_capacity_is_proved() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", ABOVE_LOAD);
-    let words = ["solve", "t.csv", "--capacity", "16", "--proof", "t.proof"];
-    scratch.plimsoll(&words).exits(1);
-    let words = ["verify", "t.csv", "--capacity", "16", "--proof", "t.proof"];
-    assert!(flat(&scratch.plimsoll(&words).exits(0)).contains("no layout below 17 bytes"));
+    contains(&scratch.read("t.proof"), &["\nx 0"]);
+    scratch.ok("verify t.csv --proof t.proof");
 }
 
 #[test]
 fn search_proof_and_check_share_the_time_limit() {
     let scratch = Scratch::new();
-    let words = ["generate", "recombined", "--param", "alive=16", "--seed", "2", "-o", "t.csv"];
-    scratch.plimsoll(&words).exits(0);
+    scratch.ok("generate recombined --param alive=16 --seed 2 -o t.csv");
     // The search does not finish, but sweeps raise the bound in a fraction of a second.
-    let run = scratch.plimsoll(&["solve", "t.csv", "--time-limit", "2", "--proof", "t.proof"]);
-    assert!(flat(&run).contains("no layout below"), "{}{}", run.stdout, run.stderr);
-    scratch.plimsoll(&["verify", "t.csv", "--proof", "t.proof"]).exits(0);
+    scratch.run("solve t.csv --time-limit 2 --proof t.proof").reports(&["no layout below"]);
+    scratch.ok("verify t.csv --proof t.proof");
     // A check that does not end is neither an acceptance nor a rejection.
-    let words = ["verify", "t.csv", "--proof", "t.proof", "--time-limit", "0", "--no-best"];
-    let run = scratch.plimsoll(&words).exits(3);
-    assert!(flat(&run).contains("proof not checked: line 1: the check was stopped"), "{}", run.stdout);
-    let json = scratch.plimsoll(&[&words[..], &["--json"]].concat()).exits(3).json();
-    assert_eq!(
-        (&json["proof"]["rejected"], &json["proof"]["bound"]),
-        (&false.into(), &serde_json::Value::Null)
-    );
+    let line = "verify t.csv --proof t.proof --time-limit 0 --no-best";
+    scratch.run(line).exits(3).reports(&["proof not checked: line 1: the check was stopped"]);
+    let json = scratch.run(format!("{line} --json")).exits(3).json();
+    has(&json["proof"], &json!({ "rejected": false, "bound": null }));
     std::fs::remove_file(scratch.path("t.proof")).unwrap();
-    let run = scratch.plimsoll(&["solve", "t.csv", "--time-limit", "0", "--proof", "t.proof"]);
-    assert!(run.stderr.contains("so --proof writes nothing"), "{}", run.stderr);
+    scratch.run("solve t.csv --time-limit 0 --proof t.proof").warns(&["so --proof writes nothing"]);
     assert!(!scratch.path("t.proof").exists());
 }
 
@@ -74,48 +51,41 @@ fn search_proof_and_check_share_the_time_limit() {
 fn wrong_proofs_are_rejected_with_line_and_reason() {
     let scratch = solved(ABOVE_LOAD);
     let proof = scratch.read("t.proof");
-    let rejected = |text: &str, reason: &str| {
+    let line = "verify t.csv l.csv --proof t.proof";
+    for (text, reason) in [
+        (&*proof.replace("bound 17", "bound 18"), "line "),
+        (&proof.replace("buffer b0", "buffer c0"), "line 3: the instance has no buffer 'c0'"),
+        ("plimsoll-proof 1\nbound 17\n", "line 3: the proof ends before the claim has been proved"),
+        (&(proof.clone() + "x 0\n"), "line "),
+    ] {
         scratch.write("t.proof", text);
-        let run = scratch.plimsoll(&["verify", "t.csv", "l.csv", "--proof", "t.proof"]).exits(1);
-        assert!(flat(&run).contains(&format!("rejected: {reason}")), "{}", run.stdout);
-    };
-    rejected(&proof.replace("bound 17", "bound 18"), "line ");
-    rejected(&proof.replace("buffer b0", "buffer c0"), "line 3: the instance has no buffer 'c0'");
-    rejected("plimsoll-proof 1\nbound 17\n", "line 3: the proof ends before the claim has been proved");
-    rejected(&(proof.clone() + "x 0\n"), "line ");
+        scratch.run(line).exits(1).reports(&[&format!("rejected: {reason}")]);
+    }
     for text in [&proof.replace("plimsoll-proof 1", "plimsoll-proof 2"), "", "id,offset\na,0\n", "\u{e9}"] {
         scratch.write("t.proof", text);
-        let run = scratch.plimsoll(&["verify", "t.csv", "l.csv", "--proof", "t.proof"]);
-        run.refuses(&["t.proof: not a proof of this kind: line 1: expected 'plimsoll-proof 1'"]);
+        scratch.refuses(line, &["t.proof: not a proof of this kind: line 1: expected 'plimsoll-proof 1'"]);
     }
     scratch.write("t.proof", [0xff, 0xfe]);
-    scratch
-        .plimsoll(&["verify", "t.csv", "l.csv", "--proof", "t.proof"])
-        .refuses(&["t.proof: not a proof of this kind: line 1: cannot read"]);
+    scratch.refuses(line, &["t.proof: not a proof of this kind: line 1: cannot read"]);
     scratch.write("t.proof", &proof);
-    scratch.write(
-        "other.csv",
-        ABOVE_LOAD.replace("b0,2,7,4", "b0,2,7,1").replace("b2,7,8,1,1,12", "b2,7,8,1,1,"),
-    );
-    scratch.plimsoll(&["verify", "other.csv", "--proof", "t.proof"]).exits(1);
+    let other = ABOVE_LOAD.replace("b0,2,7,4", "b0,2,7,1").replace("b2,7,8,1,1,12", "b2,7,8,1,1,");
+    scratch.write("other.csv", other);
+    scratch.run("verify other.csv --proof t.proof").exits(1);
 }
 
 #[test]
 fn proofs_support_offsets_only() {
     let scratch = Scratch::new();
     scratch.write("t.csv", TINY);
-    let words = ["solve", "t.csv", "--problem", "shared-objects", "--proof", "t.proof"];
-    let run = scratch.plimsoll(&words).exits(2);
-    assert!(run.stderr.contains("--proof supports only the problem offsets"), "{}", run.stderr);
-    scratch.plimsoll(&["verify", "t.csv", "--proof", "none.proof"]).exits(2);
-    scratch.plimsoll(&["solve", "t.csv", "--proof", "t.json"]).exits(2);
+    let run = scratch.run("solve t.csv --problem shared-objects --proof t.proof").exits(2);
+    run.warns(&["--proof supports only the problem offsets"]);
+    scratch.run("verify t.csv --proof none.proof").exits(2);
+    scratch.run("solve t.csv --proof t.json").exits(2);
 }
 
-/// Returns the cells of one column, in the order of the rows.
-fn column(rows: &str, name: &str) -> Vec<String> {
-    let mut reader = csv::Reader::from_reader(rows.as_bytes());
-    let at = reader.headers().unwrap().iter().position(|own| own == name).unwrap_or_else(|| panic!("{name}"));
-    reader.records().map(|row| row.unwrap()[at].to_owned()).collect()
+/// Returns the cells of one column of a record, in the order of the rows.
+fn column(scratch: &Scratch, record: &str, name: &str) -> Vec<String> {
+    scratch.cells(&format!("{record}/rows.csv")).iter().map(|row| row[name].clone()).collect()
 }
 
 #[test]
@@ -123,52 +93,39 @@ fn benchmarks_prove_bounds_and_record_what_proofs_cost() {
     let scratch = Scratch::new();
     scratch.write("above.csv", ABOVE_LOAD);
     scratch.write("tiny.csv", TINY);
-    let words =
-        ["bench", "above.csv", "tiny.csv", "--problems", "offsets", "--algorithms", "exact", "--out", "r"];
-    let run = scratch.plimsoll(&[&words[..], &["--proofs", "--verbose"]].concat()).exits(0);
-    assert!(run.stdout.contains("offsets, certificates") && run.stdout.contains("2/2"), "{}", run.stdout);
-    let rows = scratch.read("r/rows.csv");
-    assert_eq!(column(&rows, "certified"), ["optimal", "optimal"]);
-    assert_eq!(column(&rows, "certified_by"), ["proof", "witness"]);
-    let [bytes, none] = column(&rows, "proof_bytes").try_into().unwrap();
+    let line = "bench above.csv tiny.csv --problems offsets --algorithms exact --out r";
+    scratch.ok(format!("{line} --proofs --verbose")).prints(&["offsets, certificates", "2/2"]);
+    let cells = |name: &str| column(&scratch, "r", name);
+    assert_eq!(cells("certified"), ["optimal", "optimal"]);
+    assert_eq!(cells("certified_by"), ["proof", "witness"]);
+    let [bytes, none] = cells("proof_bytes").try_into().unwrap();
     assert!(bytes.parse::<u64>().is_ok_and(|bytes| bytes > 100) && none.is_empty());
     for name in ["proof_seconds", "check_seconds"] {
-        assert!(column(&rows, name)[0].parse::<f64>().is_ok(), "{rows}");
+        assert!(cells(name)[0].parse::<f64>().is_ok(), "{name}");
     }
-    scratch.plimsoll(&["report", "r", "--out", "report"]).exits(0);
-    let summary = scratch.read("report/summary.md");
-    assert!(summary.contains("| 2 of 2 |") && summary.contains("| exact | 2 | 2 | 1 |"), "{summary}");
-    assert!(scratch.read("report/report.html").contains("<summary>Certificates</summary>"));
+    scratch.ok("report r --out report");
+    contains(&scratch.read("report/summary.md"), &["| 2 of 2 |", "| exact | 2 | 2 | 1 |"]);
+    contains(&scratch.read("report/report.html"), &["<summary>Certificates</summary>"]);
     // `recheck` also repeats the proofs.
-    scratch.plimsoll(&["recheck", "r"]).exits(0);
-    scratch.write("r/rows.csv", rows.replace(&format!(",proof,{bytes},"), ",proof,7,"));
-    let differs = scratch.plimsoll(&["recheck", "r"]).exits(1).stdout;
-    assert!(differs.contains("proof_bytes"), "{differs}");
-    scratch.plimsoll(&[&words[..], &["--force"]].concat()).exits(0);
+    scratch.ok("recheck r");
+    let rows = scratch.read("r/rows.csv").replace(&format!(",proof,{bytes},"), ",proof,7,");
+    scratch.write("r/rows.csv", rows);
+    scratch.run("recheck r").exits(1).prints(&["proof_bytes"]);
+    scratch.ok(format!("{line} --force"));
     assert!(!scratch.read("r/rows.csv").contains("certified"));
-    scratch.plimsoll(&[&words[..], &["--proofs", "--processes"]].concat()).exits(2);
+    scratch.run(format!("{line} --proofs --processes")).exits(2);
 }
 
 #[test]
 fn a_proof_that_is_not_found_within_the_limits_is_reported() {
     let scratch = Scratch::new();
-    scratch
-        .plimsoll(&["generate", "above-load", "--buffers", "40", "--seed", "1", "--out", "a.csv"])
-        .exits(0);
-    let words =
-        ["bench", "a.csv", "--problems", "offsets", "--algorithms", "search", "--proofs", "--out", "r"];
-    scratch.plimsoll(&words).exits(0);
-    let rows = scratch.read("r/rows.csv");
-    assert_eq!(
-        (column(&rows, "claim"), column(&rows, "certified")),
-        (vec!["optimal".to_owned()], vec!["optimal".to_owned()])
-    );
-    let nodes = column(&rows, "nodes").remove(0);
-    let limited = [&words[..], &["--node-limit", "1", "--force"]].concat();
-    scratch.plimsoll(&limited).exits(0);
-    let rows = scratch.read("r/rows.csv");
-    let is_proved = column(&rows, "certified_by") != [""];
-    assert!(is_proved || column(&rows, "error")[0].starts_with("not certified: "), "{nodes} nodes: {rows}");
+    scratch.ok("generate above-load --buffers 40 --seed 1 --out a.csv");
+    let line = "bench a.csv --problems offsets --algorithms search --proofs --out r";
+    scratch.ok(line);
+    assert_eq!(["claim", "certified"].map(|name| column(&scratch, "r", name)), [["optimal"]; 2]);
+    scratch.ok(format!("{line} --node-limit 1 --force"));
+    let [by, error] = ["certified_by", "error"].map(|name| column(&scratch, "r", name).remove(0));
+    assert!(!by.is_empty() || error.starts_with("not certified: "), "{error}");
 }
 
 #[test]
@@ -176,17 +133,16 @@ fn sweeps_prove_bounds_in_every_shard() {
     let scratch = Scratch::new();
     scratch.write("above.csv", ABOVE_LOAD);
     scratch.write("tiny.csv", TINY);
-    let text = "proofs = true\n[limits]\nnodes = 100_000\n[[instances]]\npath = \"*.csv\"\n\
-                [[algorithms]]\nnames = [\"exact\", \"first-fit-size\"]\n";
-    scratch.write("s.toml", text);
+    let text = "limits.nodes = 100_000\n[[instances]]\npath = '*.csv'\n[[algorithms]]\nnames = ['exact', 'first-fit-size']\n";
+    scratch.write("s.toml", format!("proofs = true\n{text}"));
     for part in ["1", "2"] {
-        scratch.plimsoll(&["sweep", "s.toml", "--out", part, "--shard", &format!("{part}/2")]).exits(0);
+        scratch.ok(format!("sweep s.toml --out {part} --shard {part}/2"));
     }
-    scratch.plimsoll(&["merge", "1", "2", "--out", "whole"]).exits(0);
-    let rows = scratch.read("whole/rows.csv");
-    assert_eq!(column(&rows, "certified_by").concat().matches("proof").count(), 1, "{rows}");
-    assert_eq!(column(&rows, "certified").iter().filter(|own| *own == "optimal").count(), 3, "{rows}");
-    scratch.plimsoll(&["recheck", "whole"]).exits(0);
-    scratch.write("s.toml", text.replace("proofs = true\n", ""));
-    scratch.plimsoll(&["sweep", "s.toml", "--out", "whole"]).refuses(&["proofs is true instead of false"]);
+    scratch.ok("merge 1 2 --out whole");
+    let count =
+        |name: &str, word: &str| column(&scratch, "whole", name).iter().filter(|cell| *cell == word).count();
+    assert_eq!([count("certified_by", "proof"), count("certified", "optimal")], [1, 3]);
+    scratch.ok("recheck whole");
+    scratch.write("s.toml", text);
+    scratch.refuses("sweep s.toml --out whole", &["proofs is true instead of false"]);
 }

@@ -4,14 +4,11 @@
 //! checked if `PLIMSOLL_CORPORA` is set. The tests rerun a sample; with `--include-ignored`, they rerun all
 //! short runs.
 
-use crate::common::Scratch;
+use crate::common::{Cells, Scratch};
 use plimsoll_lab::recheck::{Effort, Verdict, read_rows, recheck};
 use plimsoll_lab::suite::Reading;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-type Row = BTreeMap<String, String>;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -79,165 +76,96 @@ fn benchmarks_are_reproduced_in_full() {
 #[test]
 fn a_record_is_rerun_and_compared() {
     let scratch = Scratch::new();
-    let bench = [
-        "bench",
-        "embedded",
-        "--algorithms",
-        "naive,exact,mini-infer",
-        "--node-limit",
-        "1000",
-        "--out",
-        "record",
-    ];
-    scratch.plimsoll(&bench).exits(0);
-    let good = scratch.plimsoll(&["recheck", "record"]).exits(0).stdout;
+    scratch.ok("bench embedded --algorithms naive,exact,mini-infer --node-limit 1000 --out record");
+    let good = scratch.ok("recheck record").stdout;
     assert!(good.starts_with("record") && good.lines().count() == 3, "{good}");
-    let rows = scratch.read("record/rows.csv");
-    let mut reader = csv::Reader::from_reader(rows.as_bytes());
-    let header = reader.headers().unwrap().clone();
-    let at = header.iter().position(|column| column == "buffers").unwrap();
-    let mut lines: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    let number = lines[0][at].to_owned();
-    let cell = |(nth, cell)| if nth == at { "999999" } else { cell };
-    lines[0] = lines[0].iter().enumerate().map(cell).collect();
+    let mut rows = scratch.cells("record/rows.csv");
+    let number = rows[0].insert("buffers".to_owned(), "999999".to_owned()).unwrap();
     let mut writer = csv::Writer::from_path(scratch.path("changed.csv")).unwrap();
-    [&header].into_iter().chain(&lines).for_each(|line| writer.write_record(line).unwrap());
+    writer.write_record(rows[0].keys()).unwrap();
+    rows.iter().for_each(|row| writer.write_record(row.values()).unwrap());
     writer.flush().unwrap();
-    let bad = scratch.plimsoll(&["recheck", "record", "changed.csv"]).exits(1).stdout;
-    assert!(bad.contains("changed.csv: line 2: naive on "), "{bad}");
-    assert!(bad.contains(&format!("buffers was 999999, is now {number}")), "{bad}");
-    let json = scratch.plimsoll(&["recheck", "changed.csv", "--json", "--every", "1"]).exits(1).stdout;
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["records"][0]["differ"], 1);
-    assert_eq!(json["records"][0]["differences"][0]["line"], 2);
-
+    let bad = scratch.run("recheck record changed.csv").exits(1);
+    let differs = format!("buffers was 999999, is now {number}");
+    bad.prints(&["changed.csv: line 2: naive on ", &differs]);
+    let json = scratch.run("recheck changed.csv --json --every 1").exits(1).json();
+    let record = &json["records"][0];
+    assert!(record["differ"] == 1 && record["differences"][0]["line"] == 2, "{record}");
+    let rows = scratch.read("record/rows.csv");
     scratch.write("other.csv", "graph,peak\na,1\n");
-    scratch.plimsoll(&["recheck", "other.csv"]).refuses(&["other.csv", "missing column 'suite'"]);
-    scratch.plimsoll(&["recheck", "nowhere"]).refuses(&["nowhere"]);
     scratch.write("torn.csv", format!("{rows}6,embedded"));
-    scratch.plimsoll(&["recheck", "torn.csv"]).refuses(&["torn.csv", "line"]);
     scratch.write("moved.csv", rows.replace("embedded", "no-such-suite"));
-    scratch.plimsoll(&["recheck", "moved.csv"]).refuses(&["moved.csv", "no-such-suite"]);
-    scratch.plimsoll(&["recheck"]).exits(2);
+    for (name, part) in [
+        ("other.csv", "missing column 'suite'"),
+        ("nowhere", "nowhere"),
+        ("torn.csv", "line"),
+        ("moved.csv", "no-such-suite"),
+    ] {
+        scratch.refuses(format!("recheck {name}"), &[name, part]);
+    }
+    scratch.run("recheck").exits(2);
 }
 
-/// A record of graphs. `{column}` in its command stands for the value of this column in the row.
-struct OfGraphs {
-    word: &'static str,
-    /// The file that lists the families of its graphs.
-    families: &'static str,
-    /// Columns that distinguish the calls of the command; the column of the graph comes first.
-    keys: &'static [&'static str],
-    command: &'static str,
-    /// True if models keep the batch size of their file.
-    own_batch: bool,
-}
-
-/// The records that `bench` does not write.
-const OF_GRAPHS: [OfGraphs; 1] = [OfGraphs {
-    word: "structure",
-    families: "networks.txt",
-    keys: &["graph"],
-    command: "plan {graph} --conflicts compare --time-limit 10",
-    own_batch: true,
-}];
-
-fn read(path: &Path) -> Vec<Row> {
-    let mut reader = csv::Reader::from_path(path).unwrap();
-    reader.deserialize().map(Result::unwrap).collect()
-}
-
-/// Returns the paths of the graphs and instances of a record by name. Generated files are in a scratch
-/// folder, and real files are in the corpora.
-fn files(record: &OfGraphs, scratch: &Scratch) -> BTreeMap<String, PathBuf> {
-    let families = root().join("datasets/data").join(record.families);
-    for line in std::fs::read_to_string(families).unwrap().lines() {
-        let words: Vec<&str> = ["generate"].into_iter().chain(line.split_whitespace()).collect();
-        scratch.plimsoll(&words).exits(0);
+/// Returns the paths of the graphs of the record `structure` by name. Generated graphs are in a scratch folder,
+/// and real models are in the corpora.
+fn graphs(scratch: &Scratch) -> BTreeMap<String, PathBuf> {
+    for line in std::fs::read_to_string(root().join("datasets/data/networks.txt")).unwrap().lines() {
+        scratch.ok(format!("generate {line}"));
     }
     let mut folders = vec![scratch.path("")];
     if let Some(corpora) = corpora() {
-        folders.extend(["onnx", "tflite", "minimalloc"].map(|folder| corpora.join(folder)));
+        folders.extend(["onnx", "tflite"].map(|folder| corpora.join(folder)));
     }
-    let mut found = BTreeMap::new();
-    for folder in folders {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let stem = path.file_stem().unwrap().to_string_lossy();
-            // The file of instance A is A.1048576.csv.
-            let name = if path.extension().is_some_and(|it| it == "csv") {
-                stem.split('.').next().unwrap()
-            } else {
-                &stem
-            };
-            found.insert(name.to_owned(), path.clone());
-        }
-    }
-    found
+    let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), path)).collect()
 }
 
-/// Returns the options that bind the free dimensions of a model.
-fn open_shapes(path: &Path, own_batch: bool) -> &'static [&'static str] {
-    if path.file_name().unwrap().to_string_lossy().starts_with("silero") {
-        &["--input-shape", "input=1x576", "--input-shape", "state=2x1x128"]
-    } else if path.extension().is_some_and(|it| it == "onnx") && !own_batch {
-        &["--batch", "1"]
-    } else {
-        &[]
+/// Plans a graph as for the record `structure` and returns the new rows.
+fn rerun(graph: &Path, scratch: &Scratch) -> Vec<Cells> {
+    let path = graph.to_str().unwrap();
+    let mut words =
+        vec!["plan", path, "--conflicts", "compare", "--time-limit", "10", "--output", "rows.csv"];
+    if graph.file_name().unwrap().to_string_lossy().starts_with("silero") {
+        words.extend(["--input-shape", "input=1x576", "--input-shape", "state=2x1x128"]);
     }
-}
-
-/// Reruns the command of a row and returns the new rows.
-fn rerun(record: &OfGraphs, row: &Row, graph: &Path, scratch: &Scratch) -> Vec<Row> {
-    let filled = |word: &str| match word.strip_prefix('{').and_then(|word| word.strip_suffix('}')) {
-        Some(column) if column == record.keys[0] => graph.to_string_lossy().into_owned(),
-        Some(column) => row[column].clone(),
-        None => word.to_owned(),
-    };
-    let words: Vec<String> = record.command.split(' ').map(filled).collect();
-    let output = scratch.path("rows.csv");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-    let run =
-        command.args(&words).args(open_shapes(graph, record.own_batch)).arg("--output").arg(&output).output();
-    let run = run.unwrap();
+    let run = scratch.plimsoll(&words);
     // Exit code 1 means that nothing fits, which is recorded as a row too.
-    assert!(matches!(run.status.code(), Some(0 | 1)), "{words:?}: {}", String::from_utf8_lossy(&run.stderr));
-    read(&output)
+    assert!(matches!(run.code, 0 | 1), "{words:?}: {}", run.stderr);
+    scratch.cells("rows.csv")
 }
 
-/// Returns the rows without measured times and with the labels of unnamed operators reduced to their kinds.
-fn repeatable(rows: &[Row]) -> Vec<Row> {
-    let mut rows = rows.to_vec();
-    for row in &mut rows {
-        row.remove("seconds");
-        if let Some(witness) = row.get_mut("witness") {
-            *witness = without_numbers(witness);
-        }
-    }
-    rows
-}
-
-/// Reduces the labels of unnamed operators to their kinds. Older records number these operators (`'ADD#14'`),
-/// and newer records label them by an output (`'ADD(sum)'`).
-fn without_numbers(witness: &str) -> String {
+/// Removes measured times, and reduces the labels of unnamed operators to their kinds. Older records number
+/// these operators (`'ADD#14'`), and newer records label them by an output (`'ADD(sum)'`).
+fn repeatable(row: &Cells) -> Cells {
     let kind = |name: &str| match name.split_once(['#', '(']) {
         Some((kind, rest)) if rest.ends_with(')') || rest.parse::<u64>().is_ok() => kind.to_owned(),
         _ => name.to_owned(),
     };
-    witness.split('\'').map(kind).collect::<Vec<_>>().join("'")
+    let mut row = row.clone();
+    row.remove("seconds");
+    if let Some(witness) = row.get_mut("witness") {
+        *witness = witness.split('\'').map(kind).collect::<Vec<_>>().join("'");
+    }
+    row
 }
 
-fn graphs(record: &OfGraphs, slowest: f64, every: usize) {
-    let Some(folder) = records().remove(record.word) else { return };
+/// Reruns the record `structure`, which `bench` does not write.
+fn structure(slowest: f64, every: usize) {
+    if let Some(reason) = plimsoll::excluded("ilp") {
+        return eprintln!("skipped: {reason}");
+    }
+    let Some(folder) = records().remove("structure") else { return };
     let scratch = Scratch::new();
-    let files = files(record, &scratch);
-    let rows = read(&folder.join("rows.csv"));
-    let key = |row: &Row| record.keys.iter().map(|&column| row[column].clone()).collect::<Vec<_>>();
+    let graphs = graphs(&scratch);
+    let mut reader = csv::Reader::from_path(folder.join("rows.csv")).unwrap();
+    let rows: Vec<Cells> = reader.deserialize().map(Result::unwrap).collect();
     let (mut quick, mut compared) = (0, 0);
-    for group in rows.chunk_by(|a, b| key(a) == key(b)) {
-        let Some(graph) = files.get(&group[0][record.keys[0]]) else { continue };
+    for group in rows.chunk_by(|a, b| a["graph"] == b["graph"]) {
+        let name = &group[0]["graph"];
+        let Some(graph) = graphs.get(name) else { continue };
         let seconds: f64 = group.iter().map(|row| row["seconds"].parse().unwrap_or(0.0)).sum();
-        let by_clock = |row: &Row| row.get("stop").is_some_and(|stop| stop == "time-limit");
+        let by_clock = |row: &Cells| row.get("stop").is_some_and(|stop| stop == "time-limit");
         if seconds > slowest || group.iter().any(by_clock) {
             continue;
         }
@@ -246,37 +174,26 @@ fn graphs(record: &OfGraphs, slowest: f64, every: usize) {
             continue;
         }
         compared += 1;
-        let today = rerun(record, &group[0], graph, &scratch);
-        let (recorded, today) = (repeatable(group), repeatable(&today));
-        assert_eq!(recorded.len(), today.len(), "{}: {:?}: number of rows", record.word, key(&group[0]));
-        for (recorded, today) in recorded.iter().zip(&today) {
+        let today = rerun(graph, &scratch);
+        assert_eq!(group.len(), today.len(), "{name}: number of rows");
+        for (recorded, today) in group.iter().map(repeatable).zip(today.iter().map(repeatable)) {
             let differing = recorded.iter().find(|(name, value)| today.get(*name) != Some(*value));
-            assert!(differing.is_none(), "{}: {differing:?} is on record, not {today:?}", record.word);
+            assert!(differing.is_none(), "{name}: {differing:?} is on record, not {today:?}");
         }
     }
-    assert!(compared > 0, "{}: nothing was compared", record.word);
-    eprintln!("{}: {compared} of {quick} quick calls compared", record.word);
+    assert!(compared > 0, "nothing was compared");
+    eprintln!("{compared} of {quick} quick calls compared");
 }
 
 #[test]
 fn graph_records_are_reproduced() {
-    if let Some(reason) = plimsoll::excluded("ilp") {
-        return eprintln!("skipped: {reason}");
-    }
-    for record in &OF_GRAPHS {
-        graphs(record, 0.1, 7);
-    }
+    structure(0.1, 7);
 }
 
 #[test]
 #[ignore = "takes minutes: reruns every call of at most two seconds"]
 fn graph_records_are_reproduced_in_full() {
-    if let Some(reason) = plimsoll::excluded("ilp") {
-        return eprintln!("skipped: {reason}");
-    }
-    for record in &OF_GRAPHS {
-        graphs(record, 2.0, 1);
-    }
+    structure(2.0, 1);
 }
 
 #[test]
@@ -285,22 +202,16 @@ fn unreadable_instances_are_compared_and_lines_refer_to_the_file() {
     std::fs::create_dir(scratch.path("some")).unwrap();
     scratch.write("some/bad.csv", "id,lower,upper,size\na,0\n");
     scratch.write("some/good.csv", "id,lower,upper,size\na,0,3,5\nb,1,4,7\n");
-    let words = ["bench", "some", "--algorithms", "exact", "--problems", "offsets", "--out", "record"];
-    scratch.plimsoll(&words);
-    scratch.plimsoll(&["recheck", "record"]).exits(0);
+    scratch.run("bench some --algorithms exact --problems offsets --out record");
+    scratch.ok("recheck record");
     // A quoted field may contain line breaks.
     let text = scratch.read("record/rows.csv").replace("line 2: ", "line\n2: ");
     assert!(text.contains(",12,12,"), "{text}");
     scratch.write("rows.csv", text.replace(",12,12,", ",13,12,"));
-    let run = scratch.plimsoll(&["recheck", "rows.csv"]).exits(1);
-    assert!(
-        run.stdout.contains("rows.csv: line 4: exact on good: value was 13, is now 12"),
-        "{}",
-        run.stdout
-    );
+    let run = scratch.run("recheck rows.csv").exits(1);
+    run.prints(&["rows.csv: line 4: exact on good: value was 13, is now 12"]);
     scratch.write("some/bad.csv", "id,lower,upper,size\na,0,1,1\n");
-    let run = scratch.plimsoll(&["recheck", "record"]).exits(1);
-    assert!(run.stdout.contains("is now no instance of that name"), "{}", run.stdout);
+    scratch.run("recheck record").exits(1).prints(&["is now no instance of that name"]);
 }
 
 #[test]
@@ -308,18 +219,17 @@ fn sweeps_that_omit_compared_columns_are_refused() {
     let scratch = Scratch::new();
     scratch.write("a.csv", "id,lower,upper,size\na,0,3,5\nb,1,4,7\n");
     let all = ["stop", "witness", "buffers", "load", "counters", "nodes"];
-    for omitted in ["", "buffers", "load", "stop"] {
+    for omitted in ["none", "buffers", "load", "stop"] {
         let kept: Vec<&str> = all.into_iter().filter(|&name| name != omitted).collect();
-        let head = format!("metrics = {kept:?}\n[limits]\nnodes = 100\n");
-        let body = "[[instances]]\npath = \"a.csv\"\n[[algorithms]]\nnames = \"exact\"\n";
+        let head = format!("metrics = {kept:?}\nlimits.nodes = 100\n");
+        let body = "[[instances]]\npath = 'a.csv'\n[[algorithms]]\nnames = 'exact'\n";
         scratch.write("sweep.toml", head + body);
-        let folder = format!("record-{omitted}");
-        scratch.plimsoll(&["sweep", "sweep.toml", "--out", &folder]).exits(0);
-        if omitted.is_empty() {
-            scratch.plimsoll(&["recheck", &folder]).exits(0);
+        scratch.ok(format!("sweep sweep.toml --out {omitted}"));
+        if omitted == "none" {
+            scratch.ok("recheck none");
         } else {
             let column = format!("missing column '{omitted}', which is compared");
-            scratch.plimsoll(&["recheck", &folder]).refuses(&["rows.csv", &column, "`metrics`"]);
+            scratch.refuses(format!("recheck {omitted}"), &["rows.csv", &column, "`metrics`"]);
         }
     }
 }
@@ -333,7 +243,7 @@ fn published_results_are_reproduced() {
     let folder = &records()["reproduce"];
     let scratch = Scratch::new();
     for paper in ["patent", "fusion", "cann"] {
-        scratch.plimsoll(&["reproduce", paper, "--out", paper]).exits(0);
+        scratch.ok(format!("reproduce {paper} --out {paper}"));
         let rows = format!("{paper}/rows.csv");
         let recorded = std::fs::read_to_string(folder.join(&rows)).unwrap();
         assert_eq!(scratch.read(&format!("{paper}/{rows}")), recorded, "{paper}");
