@@ -4,8 +4,7 @@ use crate::common::{Scratch, TWELVE, has};
 use serde_json::json;
 
 fn scratch() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", TWELVE);
+    let scratch = Scratch::with("t.csv", TWELVE);
     scratch.write("mine.csv", "offset\n0\n4\n10\n0\n8\n");
     scratch
 }
@@ -135,8 +134,7 @@ fn a_peak_completes_a_file_without_a_plan() {
 
 #[test]
 fn damaged_dumps_name_line_and_value() {
-    let scratch = Scratch::new();
-    scratch.write("a-live-range.txt", "  BufferLiveRange:\n    a{}:0-1\n");
+    let scratch = Scratch::with("a-live-range.txt", "  BufferLiveRange:\n    a{}:0-1\n");
     for (name, text, parts) in [
         (
             "a-buffer-assignment.txt",

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 /// All errors in instances and layouts are tested where they are read, in `model/tests/all/csv_bad_input.rs`.
 #[test]
 fn errors_in_instances_and_layouts_name_file_line_column_and_value() {
-    let scratch = Scratch::new();
-    scratch.write("layout.csv", "id,offset\na,0\n");
+    let scratch = Scratch::with("layout.csv", "id,offset\na,0\n");
     for (text, parts) in [
         ("id,lower,upper,sise\na,0,1,4\n", &["bad.csv", "line 1", "'size'", "'sise'"][..]),
         (
@@ -37,8 +36,7 @@ fn errors_in_instances_and_layouts_name_file_line_column_and_value() {
 
 #[test]
 fn unreadable_files_are_named() {
-    let scratch = Scratch::new();
-    scratch.write("latin1.csv", b"id,lower,upper,size\n\xe4,0,1,4\n");
+    let scratch = Scratch::with("latin1.csv", b"id,lower,upper,size\n\xe4,0,1,4\n");
     scratch.write("tiny.csv", TINY);
     scratch.write("bad.json", "{\"version\": 1");
     scratch.write("layout.csv", "id,offset\na,0\nb,4\nc,4\n");
@@ -55,8 +53,7 @@ fn unreadable_files_are_named() {
 
 #[test]
 fn usage_errors_are_one_line() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.csv", TINY);
+    let scratch = Scratch::with("tiny.csv", TINY);
     scratch.refuses("slove", &["slove", "solve"]);
     for (name, parts) in [
         ("first-fit-siez", ["first-fit-siez", "did you mean 'first-fit-size'"]),
@@ -87,8 +84,7 @@ fn usage_errors_are_one_line() {
 
 #[test]
 fn outputs_are_checked_before_any_work() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.csv", TINY);
+    let scratch = Scratch::with("tiny.csv", TINY);
     scratch.write("tiny", TINY);
     let line = "solve tiny.csv --algorithm first-fit-size";
     for option in ["--output", "--plot", "--certificate"] {
@@ -104,8 +100,7 @@ fn outputs_are_checked_before_any_work() {
 
 #[test]
 fn files_do_not_replace_the_inputs_from_which_they_are_made() {
-    let scratch = Scratch::new();
-    scratch.write("keep.csv", TINY);
+    let scratch = Scratch::with("keep.csv", TINY);
     for family in ["refilled", "welded", "thinned", "reversed", "attributed"] {
         let why = "cannot write keep.csv: it is an input of this command";
         scratch.refuses(format!("generate {family} --of keep.csv --out keep.csv"), &[why]);
@@ -123,8 +118,7 @@ fn files_do_not_replace_the_inputs_from_which_they_are_made() {
 
 #[test]
 fn negative_values_are_rejected_with_the_name_of_the_option() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.csv", TINY);
+    let scratch = Scratch::with("tiny.csv", TINY);
     for (command, option) in [
         ("solve tiny.csv", "--capacity"),
         ("solve tiny.csv", "--seed"),
@@ -202,8 +196,7 @@ fn bad_benchmarks_are_rejected() {
 #[test]
 fn pipes_are_written_in_place() {
     use std::process::{Command, Stdio};
-    let scratch = Scratch::new();
-    scratch.write("i.csv", "id,lower,upper,size\na,0,2,4\n");
+    let scratch = Scratch::with("i.csv", "id,lower,upper,size\na,0,2,4\n");
     let pipe = scratch.path("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let mut reader = Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn().unwrap();
@@ -218,8 +211,7 @@ fn pipes_are_written_in_place() {
 
 #[test]
 fn suffixes_of_other_formats_are_rejected() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.9.csv", TINY);
+    let scratch = Scratch::with("tiny.9.csv", TINY);
     let solve = "solve tiny.9.csv --algorithm first-fit-size -o";
     for (command, name, why) in [
         (solve, "x.json", "the output is CSV or a C header, not JSON; use a name ending in .csv or .h"),

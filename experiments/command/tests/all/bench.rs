@@ -76,8 +76,7 @@ fn the_default_output_is_one_screen_and_a_page() {
 
 #[test]
 fn every_seed_has_a_row() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.csv", TINY);
+    let scratch = Scratch::with("tiny.csv", TINY);
     scratch.ok("bench tiny.csv --time-limit 1 --seed 3 --seeds 2 --out rec");
     let rows = rows(&scratch, "rec");
     assert!(rows.iter().all(|row| row["seed"] == "3" || row["seed"] == "4"));
@@ -99,8 +98,7 @@ fn unreadable_instances_are_rows_and_other_runs_continue() {
 
 #[test]
 fn names_with_parameters_are_listed_like_others() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.csv", TINY);
+    let scratch = Scratch::with("tiny.csv", TINY);
     let names = "naive,search:-twins:-memo,search:-memo:-twins,search:branching=cliques,mini-infer:-rounding";
     let line = "bench tiny.csv --problems offsets,shared-objects --reference search:-twins:-memo --out rec";
     scratch.ok(format!("{line} --algorithms {names}"));
@@ -135,8 +133,7 @@ fn the_capacity_of_the_file_or_any_other_is_decided_on_chosen_instances() {
 
 #[test]
 fn built_in_algorithms_run_as_processes_and_are_compared() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.8.csv", TINY);
+    let scratch = Scratch::with("tiny.8.csv", TINY);
     scratch.write("less.7.csv", TINY);
     let line = "bench tiny.8.csv less.7.csv --decide --processes --algorithms exact,naive --seeds 2";
     let run = scratch.ok(format!("{line} --reference exact --shift 0.5 --details --out rec"));
@@ -165,8 +162,7 @@ fn built_in_algorithms_run_as_processes_and_are_compared() {
 
 #[test]
 fn unsupported_questions_are_rejected() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.8.csv", TINY);
+    let scratch = Scratch::with("tiny.8.csv", TINY);
     for (options, why) in [
         ("--processes --problems pools", "--processes supports only the problem offsets"),
         ("--reference naive", "--reference 'naive': this algorithm is not part of the benchmark"),
@@ -180,8 +176,7 @@ fn unsupported_questions_are_rejected() {
 
 #[test]
 fn a_trace_contains_improvements_and_is_drawn() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.csv", TINY);
+    let scratch = Scratch::with("tiny.csv", TINY);
     scratch.ok("bench tiny.csv --algorithms exact,first-fit-size --trace --out rec");
     let lines = scratch.cells("rec/trace.csv");
     for algorithm in ["exact", "first-fit-size"] {
@@ -201,8 +196,7 @@ fn a_trace_contains_improvements_and_is_drawn() {
 #[cfg(unix)]
 #[test]
 fn external_programs_have_seeds_versions_and_claims() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.9.csv", TINY);
+    let scratch = Scratch::with("tiny.9.csv", TINY);
     let peer = "case $1 in\n\
         seeded) echo '{\"seconds\": 0.0, \"peak\": 12}'; echo \"{\\\"lower_bound\\\": 7, \\\"claim\\\": \\\"optimal\\\"}\"\n\
             printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\" ;;\n\
@@ -240,8 +234,7 @@ fn external_programs_have_seeds_versions_and_claims() {
 #[cfg(unix)]
 #[test]
 fn external_programs_follow_the_same_rules() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.9.csv", TINY);
+    let scratch = Scratch::with("tiny.9.csv", TINY);
     // The first argument of this peer selects its answer.
     let peer = "case $1 in\n\
         good) printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\" ;;\n\
@@ -288,8 +281,7 @@ fn external_programs_follow_the_same_rules() {
 #[cfg(unix)]
 #[test]
 fn external_programs_are_killed_at_the_limit() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.9.csv", TINY);
+    let scratch = Scratch::with("tiny.9.csv", TINY);
     scratch.write("late.sh", "printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$2\"; exec sleep 600\n");
     let late = |limit: &str| {
         let external = "--external 'late=sh late.sh {input} {output}' \
@@ -312,8 +304,7 @@ fn external_programs_are_killed_at_the_limit() {
 #[cfg(unix)]
 #[test]
 fn failures_of_external_programs_are_reported_with_their_reason() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.9.csv", TINY);
+    let scratch = Scratch::with("tiny.9.csv", TINY);
     scratch.write("other.csv", "id,lower,upper,size\na,0,2,5\n");
     scratch.write(
         "peer.sh",
@@ -337,8 +328,7 @@ fn failures_of_external_programs_are_reported_with_their_reason() {
 
 #[test]
 fn the_command_can_be_an_external_program() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.8.csv", TINY);
+    let scratch = Scratch::with("tiny.8.csv", TINY);
     let binary = env!("CARGO_BIN_EXE_plimsoll");
     let external = format!("self='{binary}' solve {{input}} --algorithm first-fit-size --output {{output}}");
     let line = "bench tiny.8.csv --algorithms first-fit-start --out rec";
@@ -349,8 +339,7 @@ fn the_command_can_be_an_external_program() {
 #[cfg(unix)]
 #[test]
 fn own_times_are_compared_in_addition_to_process_times() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.8.csv", TINY);
+    let scratch = Scratch::with("tiny.8.csv", TINY);
     let peer = "printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\"\n\
         case $1 in\nlong) echo 'Elapsed time 2.500s' >&2 ;;\nshort) echo 'Elapsed time 0.000s' ;;\n\
         odd) echo 'Elapsed time ages' ;;\nesac\n";

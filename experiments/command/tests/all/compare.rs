@@ -4,8 +4,7 @@ use crate::common::{Scratch, TWELVE, has};
 use serde_json::json;
 
 fn scratch() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("t.12.csv", TWELVE);
+    let scratch = Scratch::with("t.12.csv", TWELVE);
     scratch.write("offsets.csv", "offset\n0\n4\n10\n0\n8\n");
     scratch
         .write("mixed.csv", "comment,offset,buffer\nx,8,output\nx,0,dense\nx,10,pool\nx,4,conv\nx,0,input\n");

@@ -115,8 +115,7 @@ fn the_written_model_is_not_a_container() {
 
 #[test]
 fn instances_in_containers_are_read_by_every_command() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.9.csv.gz", gzip(TINY.as_bytes()));
+    let scratch = Scratch::with("tiny.9.csv.gz", gzip(TINY.as_bytes()));
     scratch.write("tiny.zip", zip(&[("tiny.csv", TINY.as_bytes())]));
     let solved = scratch.json("solve tiny.9.csv.gz -o layout.csv");
     has(&solved, &json!({ "instance": "tiny", "capacity": 9 }));
@@ -170,7 +169,6 @@ fn files_that_are_no_input_are_named_with_what_helps() {
     let labels = "const char a[] = { 1, 2, 3 };\n";
     for (name, text, parts) in [
         ("net.onnx", pointer, ["net.onnx: a Git LFS pointer to a file of 4096013 bytes", "`git lfs pull`"]),
-        ("net.tflite", pointer, ["a Git LFS pointer", "`git lfs pull`"]),
         ("graph.json", pointer, ["a Git LFS pointer", "`git lfs pull`"]),
         ("net2.onnx", page, ["an HTML page saved under this name", "download the file itself"]),
         ("net.pto", mlir, ["MLIR", "write the buffers"]),

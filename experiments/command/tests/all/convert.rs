@@ -22,8 +22,7 @@ fn document() -> Value {
 
 #[test]
 fn pools_are_solved_separately_and_converted_back() {
-    let scratch = Scratch::new();
-    scratch.write("k.json", document().to_string());
+    let scratch = Scratch::with("k.json", document().to_string());
     scratch.ok("convert k.json -o out");
     assert_eq!(scratch.read("out/k-Mat.9.csv"), "id,lower,upper,size\nz,0,2,5\n");
     scratch.ok("solve out/k-Vec.16.csv --output vec.csv");
@@ -57,8 +56,7 @@ fn instances_become_pools_and_round_trip() {
 
 #[test]
 fn bad_conversions_are_rejected() {
-    let scratch = Scratch::new();
-    scratch.write("k.json", document().to_string());
+    let scratch = Scratch::with("k.json", document().to_string());
     scratch.write("x.csv", "id,lower,upper,size\nx,0,1,1\n");
     scratch.write("mat.csv", "id,offset\nz,0\n");
     scratch.write("mat.json", "id,offset\nz,0\n");

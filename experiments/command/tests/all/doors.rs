@@ -21,8 +21,7 @@ fn shown(run: Run, code: i32) -> String {
 
 #[test]
 fn names_reach_the_terminal_without_escape_sequences() {
-    let scratch = Scratch::new();
-    scratch.write("i.csv", format!("id,lower,upper,size\n{ESCAPES},0,3,7\n{REVERSED},1,4,9\n"));
+    let scratch = Scratch::with("i.csv", format!("id,lower,upper,size\n{ESCAPES},0,3,7\n{REVERSED},1,4,9\n"));
     scratch.write("bad.csv", format!("id,lower,upper,size\n{ESCAPES},0,3,x{REVERSED}\n"));
     scratch.write("low.csv", "offset\n0\n3\n");
     let text = shown(scratch.run("spill i.csv --capacity 9"), 0);
@@ -58,8 +57,7 @@ fn graph(operator: &str, tensor: &str) -> String {
 
 #[test]
 fn names_of_models_are_escaped_in_reports_and_headers() {
-    let scratch = Scratch::new();
-    scratch.write("net.json", graph(&format!("{ESCAPES}\nplan valid"), REVERSED));
+    let scratch = Scratch::with("net.json", graph(&format!("{ESCAPES}\nplan valid"), REVERSED));
     for line in ["import net.json", "order net.json", "plan net.json --capacity 50"] {
         let run = scratch.run(line);
         let code = run.code;
@@ -123,8 +121,7 @@ fn a_late_write_error_does_not_discard_the_answer() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_does_not_discard_the_answer() {
-    let scratch = Scratch::new();
-    scratch.write("i.csv", "id,lower,upper,size\na,0,3,7\nb,1,4,9\n");
+    let scratch = Scratch::with("i.csv", "id,lower,upper,size\na,0,3,7\nb,1,4,9\n");
     scratch.write("good.csv", "offset\n0\n7\n");
     for line in [
         "solve i.csv -o",
@@ -140,8 +137,7 @@ fn a_full_disk_does_not_discard_the_answer() {
 
 #[test]
 fn totals_of_shared_objects_are_limited() {
-    let scratch = Scratch::new();
-    scratch.write("i.csv", "id,lower,upper,size\na,0,3,7\nb,1,4,9\n");
+    let scratch = Scratch::with("i.csv", "id,lower,upper,size\na,0,3,7\nb,1,4,9\n");
     let with = |second: u64| scratch.write("s.csv", format!("id,pool,pool_size\na,0,7\nb,1,{second}\n"));
     with(i64::MAX as u64 - 7);
     scratch.ok("verify i.csv s.csv");
@@ -156,8 +152,7 @@ fn totals_of_shared_objects_are_limited() {
 #[test]
 fn links_inside_records_are_not_followed() {
     use std::os::unix::fs::symlink;
-    let scratch = Scratch::new();
-    scratch.write("i.csv", "id,lower,upper,size\na,0,3,7\nb,1,4,9\n");
+    let scratch = Scratch::with("i.csv", "id,lower,upper,size\na,0,3,7\nb,1,4,9\n");
     scratch.write("secret.md", "# a secret\n");
     scratch.write("secret.csv", "name,number\nsecret,1\n");
     scratch.ok("bench i.csv --algorithms exact --time-limit 5 --out r");

@@ -3,20 +3,19 @@
 
 use crate::common::{Scratch, TINY, lean};
 use plimsoll::solvers::LIBRARIES;
-use plimsoll_model::Problem as _;
+use plimsoll_model::{Offsets, Problem as _, SharedObjects, SplitBuffers};
 
 #[test]
 fn algorithms_missing_from_the_build_are_neither_listed_nor_run() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.8.csv", TINY);
-    let list = ["offsets", "shared-objects"].map(|name| scratch.plimsoll(&["list", name]).exits(0).stdout);
+    let scratch = Scratch::with("tiny.8.csv", TINY);
+    let list = ["offsets", "shared-objects"].map(|name| scratch.ok(format!("list {name}")).stdout);
     let list = list.concat();
     for library in LIBRARIES {
         let is_present = library.is_present && lean().is_none();
         for &solver in library.solvers {
             let listed = list.lines().any(|line| line.split_whitespace().next() == Some(solver));
             assert_eq!(listed, is_present, "{solver}");
-            let run = scratch.plimsoll(&["solve", "tiny.8.csv", "--algorithm", solver]);
+            let run = scratch.run(format!("solve tiny.8.csv --algorithm {solver}"));
             if is_present {
                 run.exits(0);
                 continue;
@@ -24,10 +23,10 @@ fn algorithms_missing_from_the_build_are_neither_listed_nor_run() {
             let reason =
                 format!("this build does not include the solver '{solver}': it needs {}", library.name);
             run.refuses(&[&reason, library.feature]);
-            scratch.plimsoll(&["bench", "tiny.8.csv", "--algorithms", solver]).refuses(&[&reason]);
+            scratch.refuses(format!("bench tiny.8.csv --algorithms {solver}"), &[&reason]);
         }
         let changed = format!("{}:-bridges", library.feature);
-        let run = scratch.plimsoll(&["solve", "tiny.8.csv", "--algorithm", &changed]);
+        let run = scratch.run(format!("solve tiny.8.csv --algorithm {changed}"));
         if is_present {
             run.exits(0);
         } else {
@@ -52,13 +51,8 @@ fn processes_load_z3_and_the_cpp_runtime_only_when_used() {
 
 #[test]
 fn every_problem_has_a_default_in_every_build() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.csv", TINY);
-    for problem in [
-        plimsoll_model::Offsets::NAME,
-        plimsoll_model::SplitBuffers::NAME,
-        plimsoll_model::SharedObjects::NAME,
-    ] {
-        scratch.plimsoll(&["solve", "tiny.csv", "--problem", problem]).exits(0);
+    let scratch = Scratch::with("tiny.csv", TINY);
+    for problem in [Offsets::NAME, SplitBuffers::NAME, SharedObjects::NAME] {
+        scratch.ok(format!("solve tiny.csv --problem {problem}"));
     }
 }

@@ -8,8 +8,7 @@ use std::process::{Command, Stdio};
 const SOLVED: &str = "id,lower,upper,size,offset\na,0,4,4,0\nb,0,2,4,4\nc,2,4,4,4\n";
 
 fn tiny() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("tiny.csv", TINY);
+    let scratch = Scratch::with("tiny.csv", TINY);
     scratch
 }
 
@@ -55,15 +54,15 @@ fn standard_output_as_a_file_is_written_in_place() {
 fn links_are_followed_and_permissions_kept() {
     let scratch = tiny();
     symlink("far.csv", scratch.path("link")).unwrap();
-    scratch.plimsoll(&["solve", "tiny.csv", "-o", "link"]).exits(0);
+    scratch.ok("solve tiny.csv -o link");
     fs::set_permissions(scratch.path("far.csv"), fs::Permissions::from_mode(0o640)).unwrap();
-    scratch.plimsoll(&["solve", "tiny.csv", "-o", "link"]).exits(0);
+    scratch.ok("solve tiny.csv -o link");
     assert_eq!(scratch.read("far.csv"), SOLVED);
     assert_eq!(fs::metadata(scratch.path("far.csv")).unwrap().permissions().mode() & 0o777, 0o640);
     assert!(fs::symlink_metadata(scratch.path("link")).unwrap().is_symlink());
     // A link to an input is rejected like the input itself.
     symlink("tiny.csv", scratch.path("own")).unwrap();
-    scratch.plimsoll(&["solve", "tiny.csv", "-o", "own"]).refuses(&["own", "input of this command"]);
+    scratch.refuses("solve tiny.csv -o own", &["own", "input of this command"]);
 }
 
 #[test]
@@ -77,15 +76,15 @@ fn targets_without_permission_are_rejected_before_any_work() {
     if fs::write(scratch.path("closed/probe"), "").is_ok() {
         return;
     }
-    scratch.plimsoll(&["solve", "tiny.csv", "-o", "kept.csv"]).refuses(&["kept.csv", "denied"]);
+    scratch.refuses("solve tiny.csv -o kept.csv", &["kept.csv", "denied"]);
     assert_eq!(scratch.read("kept.csv"), "old");
-    scratch.plimsoll(&["solve", "tiny.csv", "-o", "closed/a.csv"]).refuses(&["closed/a.csv", "denied"]);
+    scratch.refuses("solve tiny.csv -o closed/a.csv", &["closed/a.csv", "denied"]);
 }
 
 #[test]
 fn a_full_disk_keeps_the_old_file() {
     let scratch = tiny();
-    scratch.plimsoll(&["generate", "uniform", "--buffers", "2000", "-o", "many.csv"]).exits(0);
+    scratch.ok("generate uniform --buffers 2000 -o many.csv");
     scratch.write("out.csv", "old");
     // Limits files to 8 blocks of 512 bytes; larger writes fail instead of ending the process.
     let run =
@@ -93,7 +92,7 @@ fn a_full_disk_keeps_the_old_file() {
     // The answer is printed all the same.
     let run = run.exits(2);
     assert!(run.stderr.starts_with("plimsoll: cannot write out.csv"), "{}", run.stderr);
-    assert!(run.stdout.contains("peak "), "{}", run.stdout);
+    run.prints(&["peak "]);
     assert_eq!(scratch.read("out.csv"), "old");
     assert_eq!(names(&scratch), ["many.csv", "out.csv", "tiny.csv"]);
 }
@@ -106,7 +105,7 @@ fn a_full_device_is_an_error_of_every_output() {
         let run = shell(&scratch, &format!("exec \"$0\" {words} > /dev/full")).exits(2);
         assert!(run.stderr.contains("cannot write to standard output"), "{words}: {}", run.stderr);
     }
-    let run = scratch.plimsoll(&["solve", "tiny.csv", "-o", "/dev/full"]).exits(2);
+    let run = scratch.run("solve tiny.csv -o /dev/full").exits(2);
     assert!(run.stderr.contains("cannot write /dev/full") && run.stdout.contains("peak "), "{}", run.stderr);
 }
 
@@ -136,7 +135,7 @@ fn the_last_of_two_writers_leaves_a_complete_file() {
         let mut both = [start("tiny.csv"), start("other.csv")];
         assert!(both.iter_mut().all(|child| child.wait().unwrap().success()));
         let input = if scratch.read("out.csv") == SOLVED { "tiny.csv" } else { "other.csv" };
-        scratch.plimsoll(&["verify", input, "out.csv"]).exits(0);
+        scratch.ok(format!("verify {input} out.csv"));
     }
     assert_eq!(names(&scratch), ["other.csv", "out.csv", "tiny.csv"]);
 }
@@ -145,8 +144,8 @@ fn the_last_of_two_writers_leaves_a_complete_file() {
 fn leftovers_of_a_killed_sweep_are_removed() {
     let scratch = tiny();
     scratch.write("s.toml", "[[instances]]\npath = \"tiny.csv\"\n[[algorithms]]\nnames = \"naive\"\n");
-    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
+    scratch.ok("sweep s.toml --out o");
     scratch.write("o/.rows.csv.Ab12Cd.plimsoll-tmp", "half");
-    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
+    scratch.ok("sweep s.toml --out o");
     assert!(!scratch.path("o/.rows.csv.Ab12Cd.plimsoll-tmp").exists());
 }

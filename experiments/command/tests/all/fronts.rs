@@ -1,6 +1,6 @@
 //! Tests that `--front` is never worse than plain `overlap` with the same memory.
 
-use crate::common::Scratch;
+use crate::common::{Random, Scratch};
 use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::model::graph::{Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
 use plimsoll::model::timelines::{Machine, OverlapOptions, OverlapProgram, Time, Timelines, residency_bound};
@@ -12,17 +12,6 @@ const EFFORT: Effort = Effort {
     each: Limits { nodes: Some(1_000), time: None, target: None, deadline: None },
     last: Limits { nodes: Some(20_000), time: None, target: None, deadline: None },
 };
-
-/// Pseudo-random numbers that are the same on every machine.
-struct Random(u64);
-
-impl Random {
-    /// Returns a number below `end`.
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % end
-    }
-}
 
 /// Generates a chain of operators, some of whose weights are read twice.
 fn graph(random: &mut Random, operators: u64) -> Graph {

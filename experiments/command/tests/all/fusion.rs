@@ -18,8 +18,7 @@ const BRANCHED: &str = r#"{"format":"plimsoll-graph","version":1,"name":"branche
 
 #[test]
 fn regions_are_fused_separately() {
-    let scratch = Scratch::new();
-    scratch.write("g.json", BRANCHED);
+    let scratch = Scratch::with("g.json", BRANCHED);
     let run = scratch.ok("fuse g.json --graph fused.json --output groups.json");
     run.prints(&["coverage     2 of 3 relations, 66.7 %"]);
     run.prints(&["in 3 regions, fused separately"]);
@@ -35,8 +34,7 @@ fn regions_are_fused_separately() {
 
 #[test]
 fn greedy_and_exact_are_compared() {
-    let scratch = Scratch::new();
-    scratch.write("g.json", BRANCHED);
+    let scratch = Scratch::with("g.json", BRANCHED);
     scratch.write("p.txt", "pair = Conv Relu\n");
     scratch.ok("fuse g.json --patterns p.txt --compare --output rows.csv");
     let rows = scratch.read("rows.csv");
@@ -48,8 +46,7 @@ fn greedy_and_exact_are_compared() {
 
 #[test]
 fn bad_input_is_reported() {
-    let scratch = Scratch::new();
-    scratch.write("g.json", BRANCHED);
+    let scratch = Scratch::with("g.json", BRANCHED);
     scratch.write("p.txt", "fine = A B\nbad = A\n");
     scratch.write("u.toml", "[[unit]]\nname = \"dla\"\nkinds = [\"conv\"]\n");
     for (options, message) in [

@@ -37,8 +37,7 @@ const BRANCHES: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "b
 
 #[test]
 fn an_imported_graph_is_written_and_read_again() {
-    let scratch = Scratch::new();
-    scratch.write("two.json", TWO_CHAINS);
+    let scratch = Scratch::with("two.json", TWO_CHAINS);
     scratch
         .ok("import two.json -o again.json --dot two.dot")
         .prints(&["arithmetic   100 (3 operators unknown)"]);
@@ -50,8 +49,7 @@ fn an_imported_graph_is_written_and_read_again() {
 
 #[test]
 fn orders_and_plans_reduce_the_peak_of_the_file() {
-    let scratch = Scratch::new();
-    scratch.write("two.json", TWO_CHAINS);
+    let scratch = Scratch::with("two.json", TWO_CHAINS);
     // In the file order, both large tensors are simultaneously live. In the best order, one large tensor and
     // both small tensors are.
     let report = scratch.json("order two.json --instance two.csv");
@@ -77,8 +75,7 @@ fn orders_and_plans_reduce_the_peak_of_the_file() {
 
 #[test]
 fn branches_are_planned_by_scheme() {
-    let scratch = Scratch::new();
-    scratch.write("b.json", BRANCHES);
+    let scratch = Scratch::with("b.json", BRANCHES);
     // In the larger branch, x and r are live, then r and s; c is no longer live, and y is not live yet.
     let best = scratch.json("plan b.json --tensors tensors.csv --instance b.csv -o layout.csv --plot b.svg");
     has(&best, &json!({ "arena": 70, "claim": "optimal", "runs": 2, "all_runs": true }));
@@ -128,8 +125,7 @@ fn branches_are_planned_by_scheme() {
 
 #[test]
 fn unreadable_files_and_bad_options_are_reported() {
-    let scratch = Scratch::new();
-    scratch.write("two.json", TWO_CHAINS);
+    let scratch = Scratch::with("two.json", TWO_CHAINS);
     let reads = "\"inputs\": [\"x\", \"w\"], \"outputs\": [\"a1\"]";
     let cycle = TWO_CHAINS.replace(reads, "\"inputs\": [\"b1\"], \"outputs\": [\"a1\"]");
     scratch.write("cycle.json", cycle);

@@ -11,8 +11,7 @@ const CROSSED: &str = "id,lower,upper,size,above\na,0,2,4,\nb,2,4,4,a+6\nc,0,2,4
 
 #[test]
 fn contiguous_gradients_are_solved_and_verified() {
-    let scratch = Scratch::new();
-    scratch.write("grads.csv", GRADS);
+    let scratch = Scratch::with("grads.csv", GRADS);
     for solver in ["iterated-search", "first-fit-size", "brute-force"] {
         let json = scratch.json(format!("solve grads.csv --algorithm {solver} -o layout.csv --plot p.svg"));
         assert_eq!(json["rigid_groups"], 1, "{solver}");
@@ -31,8 +30,7 @@ fn contiguous_gradients_are_solved_and_verified() {
 
 #[test]
 fn proofs_hold_for_the_distances_of_the_file_only() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", CROSSED);
+    let scratch = Scratch::with("t.csv", CROSSED);
     let run = scratch.ok("solve t.csv --algorithm brute-force -o l.csv --proof t.proof");
     run.prints(&["no layout below 14 bytes"]);
     scratch.ok("verify t.csv l.csv --proof t.proof");
@@ -42,8 +40,7 @@ fn proofs_hold_for_the_distances_of_the_file_only() {
 
 #[test]
 fn unsupported_uses_are_refused() {
-    let scratch = Scratch::new();
-    scratch.write("t.64.csv", CROSSED);
+    let scratch = Scratch::with("t.64.csv", CROSSED);
     scratch.write("cycle.csv", CROSSED.replace("a,0,2,4,", "a,0,2,4,b+0"));
     let groups = "it has rigid groups (column 'above')";
     for (line, part) in [

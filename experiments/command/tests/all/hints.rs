@@ -16,8 +16,7 @@ const NET: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "net",
 
 #[test]
 fn solve_compares_the_layout_with_the_capacity() {
-    let scratch = Scratch::new();
-    scratch.write("five.csv", TWELVE);
+    let scratch = Scratch::with("five.csv", TWELVE);
     for (capacity, solver, code, line, members) in [
         (20, "exact", 0, "20 bytes: fits, 9 bytes to spare", json!([true, 0, 0])),
         (11, "exact", 0, "11 bytes: fits, 0 bytes to spare", json!([true, 0, 0])),
@@ -44,8 +43,7 @@ fn solve_compares_the_layout_with_the_capacity() {
 
 #[test]
 fn a_valid_layout_above_the_capacity_is_too_large() {
-    let scratch = Scratch::new();
-    scratch.write("five.csv", TWELVE);
+    let scratch = Scratch::with("five.csv", TWELVE);
     scratch.write("high.csv", "offset\n0\n4\n10\n0\n8\n");
     scratch.write("wrong.csv", "offset\n0\n0\n10\n0\n8\n");
     let line = "compare five.csv high.csv wrong.csv --capacity 11";
@@ -59,8 +57,7 @@ fn a_valid_layout_above_the_capacity_is_too_large() {
 
 #[test]
 fn overlap_reports_the_order_and_estimated_times() {
-    let scratch = Scratch::new();
-    scratch.write("net.json", NET);
+    let scratch = Scratch::with("net.json", NET);
     let found = scratch.json("overlap net.json --machine luna --order exact");
     has(&found, &json!({ "order": "exact", "estimated": 1 }));
     scratch.write("times.csv", "operator,seconds\nshrink,0.001\n");
@@ -74,8 +71,7 @@ fn overlap_reports_the_order_and_estimated_times() {
 
 #[test]
 fn machines_with_similar_names_are_suggested() {
-    let scratch = Scratch::new();
-    scratch.write("net.json", NET);
+    let scratch = Scratch::with("net.json", NET);
     for command in ["overlap", "tiers", "measure run"] {
         let line = format!("{command} net.json --machine genric");
         scratch.refuses(line, &["no machine 'genric'", "; did you mean 'generic'?"]);
@@ -84,8 +80,7 @@ fn machines_with_similar_names_are_suggested() {
 
 #[test]
 fn layouts_are_written_as_c_headers() {
-    let scratch = Scratch::new();
-    scratch.write("five.csv", "id,lower,upper,size,alignment\na,0,2,4,4\nb,1,4,6,1\n");
+    let scratch = Scratch::with("five.csv", "id,lower,upper,size,alignment\na,0,2,4,4\nb,1,4,6,1\n");
     scratch.ok("solve five.csv -o solved.h");
     let solved = scratch.read("solved.h");
     assert!(solved.contains("#define FIVE_ALIGN 4"), "{solved}");
@@ -201,8 +196,7 @@ fn models_are_benchmarked_by_orders_and_offsets() {
 #[cfg(unix)]
 #[test]
 fn failures_of_external_programs_fit_the_width() {
-    let scratch = Scratch::new();
-    scratch.write("five.csv", TWELVE);
+    let scratch = Scratch::with("five.csv", TWELVE);
     let external = "mine=./a-program-with-a-long-name-that-does-not-exist {input} {output}";
     let run =
         scratch.narrow(&["bench", "five.csv", "--algorithms", "exact", "--external", external]).exits(3);

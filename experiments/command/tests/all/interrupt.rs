@@ -1,23 +1,18 @@
 //! Tests that answers, rows and files survive Ctrl-C, SIGTERM and SIGKILL, and that all started processes
 //! end.
-use crate::common::{Moments, Run, Scratch, command};
+use crate::common::{Moments, Run, Scratch, command, contains, has};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
-
-/// Maximum time to wait before a test fails.
-const PATIENCE: Duration = Duration::from_secs(120);
+use std::time::Duration;
 
 /// Creates a scratch folder with inputs that keep every command busy.
 fn inputs() -> Scratch {
     let scratch = Scratch::new();
-    let make = |words: &[&str]| {
-        scratch.plimsoll(words).exits(0);
-    };
-    make(&["generate", "perturbed", "--buffers", "300", "--seed", "3", "-o", "hard.csv"]);
-    make(&["generate", "layered", "--param", "n=300", "--param", "width=12", "-o", "layered.json"]);
-    make(&["generate", "darts", "-o", "darts.json"]);
+    scratch.ok("generate perturbed --buffers 300 --seed 3 -o hard.csv");
+    scratch.ok("generate layered --param n=300 --param width=12 -o layered.json");
+    scratch.ok("generate darts -o darts.json");
     scratch
 }
 
@@ -25,12 +20,8 @@ fn pid(child: &Child) -> Pid {
     Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap()
 }
 
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !done() {
-        assert!(started.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
+fn wait_until(what: &str, done: impl FnMut() -> bool) {
+    crate::common::wait_until(what, Duration::from_secs(120), done);
 }
 
 /// Returns true if the process has installed a handler for the signal, according to its mask in /proc.
@@ -49,14 +40,21 @@ fn is_running(id: &str) -> bool {
 
 /// Starts the command, waits until it has installed a handler for the signal, and then waits for the
 /// duration `moment`. Then sends the signal and waits until the command ends.
-fn interrupted(scratch: &Scratch, words: &[&str], signal: Signal, moment: Duration) -> Run {
+fn interrupted(scratch: &Scratch, line: &str, signal: Signal, moment: Duration) -> Run {
+    interrupted_times(scratch, line, signal, moment, 1)
+}
+
+/// Like [`interrupted`], but sends the signal several times at once.
+fn interrupted_times(scratch: &Scratch, line: &str, signal: Signal, moment: Duration, times: u64) -> Run {
     let mut command = command(&scratch.path(""));
-    command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+    command.args(shlex::split(line).unwrap()).stdin(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("a handler", || handles(&child, signal) || !matches!(child.try_wait(), Ok(None)));
     std::thread::sleep(moment);
-    // A process that has ended is not reaped yet, so its id is still valid.
-    kill_process(pid(&child), signal).unwrap();
+    for _ in 0..times {
+        // A process that has ended is not reaped yet, so its id is still valid.
+        kill_process(pid(&child), signal).unwrap();
+    }
     Run::from(child.wait_with_output().unwrap())
 }
 
@@ -70,41 +68,36 @@ fn temporaries(folder: &Path) -> Vec<String> {
 fn solve_ends_with_its_best_answer() {
     let scratch = inputs();
     for signal in [Signal::INT, Signal::TERM] {
-        let words =
-            ["solve", "hard.csv", "--algorithm", "search", "--time-limit", "1000", "--json", "-o", "out.csv"];
-        let run = interrupted(&scratch, &words, signal, Duration::from_millis(300)).exits(0);
-        let answer = run.json();
-        assert_eq!(answer["stop"], "interrupted");
-        assert_eq!(answer["claim"], "feasible");
-        let peak = answer["peak"].as_u64().unwrap();
-        assert!(peak > answer["lower_bound"].as_u64().unwrap());
-        let layout = scratch.plimsoll(&["verify", "hard.csv", "out.csv", "--json"]).exits(0).json();
-        assert_eq!(layout["peak"].as_u64(), Some(peak));
+        let line = "solve hard.csv --algorithm search --time-limit 1000 --json -o out.csv";
+        let answer = interrupted(&scratch, line, signal, Duration::from_millis(300)).exits(0).json();
+        has(&answer, &json!({ "stop": "interrupted", "claim": "feasible" }));
+        assert!(answer["peak"].as_u64() > answer["lower_bound"].as_u64(), "{answer}");
+        has(&scratch.json("verify hard.csv out.csv"), &json!({ "peak": answer["peak"] }));
         assert_eq!(temporaries(&scratch.path("")), Vec::<String>::new());
     }
 }
 
 /// The commands that search, each with an input that takes a long time. The second part of an entry names a
 /// member that the JSON object must contain; it is empty if no member is checked.
-const SEARCHES: [(&[&str], &str); 8] = [
-    (&["solve", "hard.csv", "--json"], "lower_bound"),
-    (&["order", "layered.json", "--json"], "lower_bound"),
-    (&["order", "layered.json", "--compare", "--json"], ""),
-    (&["plan", "layered.json", "--json"], "regions"),
-    (&["overlap", "darts.json", "--machine", "generic", "--json"], ""),
-    (&["tiers", "darts.json", "--machine", "generic", "--json"], ""),
-    (&["fuse", "darts.json", "--json"], ""),
-    (&["spill", "layered.json", "--capacity", "9000000", "--json"], ""),
+const SEARCHES: [(&str, &str); 8] = [
+    ("solve hard.csv", "lower_bound"),
+    ("order layered.json", "lower_bound"),
+    ("order layered.json --compare", ""),
+    ("plan layered.json", "regions"),
+    ("overlap darts.json --machine generic", ""),
+    ("tiers darts.json --machine generic", ""),
+    ("fuse darts.json", ""),
+    ("spill layered.json --capacity 9000000", ""),
 ];
 
 /// Interrupts one of the searches. Its output must be an answer, or a report that none was found.
 fn search_ends(scratch: &Scratch, at: usize, signal: Signal, moment: Duration) {
-    let (words, member) = SEARCHES[at];
-    let run = interrupted(scratch, words, signal, moment);
-    assert!(matches!(run.code, 0 | 1 | 3), "{words:?}: code {}: {} {}", run.code, run.stdout, run.stderr);
+    let (line, member) = SEARCHES[at];
+    let run = interrupted(scratch, &format!("{line} --json"), signal, moment);
+    assert!(matches!(run.code, 0 | 1 | 3), "{line}: code {}: {} {}", run.code, run.stdout, run.stderr);
     if run.code == 0 {
         let answer = run.json();
-        assert!(member.is_empty() || !answer[member].is_null(), "{words:?}: {answer}");
+        assert!(member.is_empty() || !answer[member].is_null(), "{line}: {answer}");
     }
     assert_eq!(temporaries(&scratch.path("")), Vec::<String>::new());
 }
@@ -119,39 +112,19 @@ fn every_search_ends_with_an_answer() {
 
 /// Interrupts a long-running benchmark. The files that it wrote must be complete.
 fn bench_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
-    let words = [
-        "bench",
-        "hard.csv",
-        "--algorithms",
-        "first-fit-size,search",
-        "--time-limit",
-        "1000",
-        "--out",
-        "b",
-        "--force",
-    ];
-    let run = interrupted(scratch, &words, signal, moment);
+    let line = "bench hard.csv --algorithms first-fit-size,search --time-limit 1000 --out b --force";
+    let run = interrupted(scratch, line, signal, moment);
     assert!(matches!(run.code, 0 | 3), "code {}: {}", run.code, run.stderr);
-    assert!(run.stdout.contains("interrupted after"), "{}", run.stdout);
-    let mut rows = csv::Reader::from_path(scratch.path("b/rows.csv")).unwrap();
-    let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
-    assert_eq!(rows.is_empty(), run.code == 3);
-    assert!(scratch.read("b/README.md").contains("interrupted after"));
+    run.prints(&["interrupted after"]);
+    assert_eq!(scratch.cells("b/rows.csv").is_empty(), run.code == 3);
+    contains(&scratch.read("b/README.md"), &["interrupted after"]);
 }
 
 #[test]
 fn repeated_signals_at_once_count_as_one() {
     let scratch = inputs();
-    let mut command = command(&scratch.path(""));
-    command.args(["solve", "hard.csv", "--algorithm", "search", "--time-limit", "1000", "--json"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_until("a handler", || handles(&child, Signal::INT) || !matches!(child.try_wait(), Ok(None)));
-    std::thread::sleep(Duration::from_millis(300));
-    for _ in 0..3 {
-        // The last signal may have ended the process, but it is not reaped yet.
-        kill_process(pid(&child), Signal::INT).unwrap();
-    }
-    let run = Run::from(child.wait_with_output().unwrap()).exits(0);
+    let line = "solve hard.csv --algorithm search --time-limit 1000 --json";
+    let run = interrupted_times(&scratch, line, Signal::INT, Duration::from_millis(300), 3).exits(0);
     assert_eq!(run.json()["stop"], "interrupted");
 }
 
@@ -159,11 +132,9 @@ fn repeated_signals_at_once_count_as_one() {
 fn view_writes_the_best_answer() {
     let scratch = inputs();
     for signal in [Signal::INT, Signal::TERM] {
-        let words =
-            ["view", "hard.csv", "-o", "page.html", "--", "--algorithm", "search", "--time-limit", "1000"];
-        let run = interrupted(&scratch, &words, signal, Duration::from_millis(600)).exits(0);
-        assert!(run.stdout.starts_with("page.html: "), "{}", run.stdout);
-        assert!(scratch.read("page.html").contains("interrupted"));
+        let line = "view hard.csv -o page.html -- --algorithm search --time-limit 1000";
+        interrupted(&scratch, line, signal, Duration::from_millis(600)).exits(0).prints(&["page.html: "]);
+        contains(&scratch.read("page.html"), &["interrupted"]);
         std::fs::remove_file(scratch.path("page.html")).unwrap();
     }
 }
@@ -171,17 +142,10 @@ fn view_writes_the_best_answer() {
 #[test]
 fn generators_of_suites_end() {
     let scratch = Scratch::new();
-    scratch
-        .write("s.toml", "[[instances]]\nsuite = \"above-load-wide\"\n[[algorithms]]\nnames = \"naive\"\n");
-    for words in
-        [&["bench", "above-load-wide", "--algorithms", "naive"][..], &["sweep", "s.toml", "--dry-run"]]
-    {
-        let run = interrupted(&scratch, words, Signal::INT, Duration::from_millis(200));
-        assert!(
-            run.code == 3 && run.stderr.contains("interrupted while the instances were"),
-            "{}",
-            run.stderr
-        );
+    scratch.write("s.toml", "[[instances]]\nsuite = 'above-load-wide'\n[[algorithms]]\nnames = 'naive'\n");
+    for line in ["bench above-load-wide --algorithms naive", "sweep s.toml --dry-run"] {
+        let run = interrupted(&scratch, line, Signal::INT, Duration::from_millis(200)).exits(3);
+        run.warns(&["interrupted while the instances were"]);
     }
 }
 
@@ -199,12 +163,10 @@ const SWEEP: &str = "[limits]\ntime = 1000\n[[instances]]\npath = \"hard.csv\"\n
 /// Interrupts a sweep. Exactly the finished runs must have rows.
 fn sweep_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
     scratch.write("s.toml", SWEEP);
-    let run = interrupted(scratch, &["sweep", "s.toml", "--out", "s", "--json"], signal, moment).exits(3);
-    let report = run.json();
+    let report = interrupted(scratch, "sweep s.toml --out s --json", signal, moment).exits(3).json();
     let rows: u64 = report["statuses"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
     assert_eq!(report["runs"].as_u64().unwrap(), rows + report["open"].as_u64().unwrap());
-    let mut read = csv::Reader::from_path(scratch.path("s/rows.csv")).unwrap();
-    assert_eq!(read.records().map(Result::unwrap).count() as u64, rows);
+    assert_eq!(scratch.cells("s/rows.csv").len() as u64, rows);
     assert_eq!(temporaries(&scratch.path("s")), Vec::<String>::new());
 }
 
@@ -257,8 +219,7 @@ fn with_external(scratch: &Scratch, words: &[&str]) -> (Child, String) {
 
 #[test]
 fn external_programs_end_with_the_command() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.csv", crate::common::TINY);
+    let scratch = Scratch::with("tiny.csv", crate::common::TINY);
     std::fs::create_dir(scratch.path("scratch")).unwrap();
     let line = endless(&scratch);
     let sweep = format!(

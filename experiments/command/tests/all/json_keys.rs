@@ -36,9 +36,7 @@ fn keys(value: &Value, found: &mut BTreeSet<String>) {
 
 /// Checks that all keys that a command prints are among the common keys or in one of these sections.
 fn documented(scratch: &Scratch, sections: &[&str], line: &str) {
-    let mut words: Vec<&str> = line.split(' ').collect();
-    words.push("--json");
-    let run = scratch.plimsoll(&words);
+    let run = scratch.run(format!("{line} --json"));
     assert!(!run.stdout.is_empty(), "{line}: {}", run.stderr);
     let mut found = BTreeSet::new();
     keys(&run.json(), &mut found);
@@ -53,11 +51,10 @@ fn documented(scratch: &Scratch, sections: &[&str], line: &str) {
 
 #[test]
 fn every_key_is_documented() {
-    let scratch = Scratch::new();
-    scratch.write("free.12.csv", "id,lower,upper,size\na,0,4,4\nb,2,6,2\nc,4,8,3\n");
+    let scratch = Scratch::with("free.12.csv", "id,lower,upper,size\na,0,4,4\nb,2,6,2\nc,4,8,3\n");
     scratch.write("plan.csv", "id,lower,upper,size,offset\na,0,4,4,0\nb,2,6,2,7\nc,4,8,3,0\n");
-    scratch.plimsoll(&["generate", "if-three-deep", "-o", "deep.json"]).exits(0);
-    scratch.plimsoll(&["generate", "squeezenet", "-o", "net.json"]).exits(0);
+    scratch.ok("generate if-three-deep -o deep.json");
+    scratch.ok("generate squeezenet -o net.json");
     let all: [(&[&str], &str); 29] = [
         (&["`solve`"], "solve free.12.csv --proof a.proof --certificate a.json --output a.csv --with-layout"),
         (&["`solve`"], "solve net.json --algorithm greedy-by-size --capacity 9"),

@@ -1,7 +1,7 @@
 //! Tests lifespans in every command that reads graphs: unread inputs, untouched states, tensors of zero
 //! bytes, and graphs without operators or intermediates.
 
-use crate::common::{Scratch, contains, has};
+use crate::common::{Random, Scratch, contains, has};
 use plimsoll::datasets::graphs::GraphFamily;
 use plimsoll::model::graph::{Boundary, Graph, LivenessOptions};
 use plimsoll::model::program::{Carries, Program, ProgramBound, ProgramOptions, Sharing};
@@ -36,8 +36,7 @@ fn unread(idle: bool) -> String {
 
 #[test]
 fn an_unread_input_is_live_at_the_start_only_in_every_command() {
-    let scratch = Scratch::new();
-    scratch.write("plain.json", unread(false));
+    let scratch = Scratch::with("plain.json", unread(false));
     scratch.write("idle.json", unread(true));
     for file in ["plain.json", "idle.json"] {
         for (boundary, bytes) in [("arena", 220), ("held", 410), ("persistent", 410), ("outside", 120)] {
@@ -135,11 +134,7 @@ fn tensors_of_zero_bytes_are_listed() {
 
 /// Returns one order per region: the file orders for seed 0, and random orders for other seeds.
 fn orders(graph: &Graph, seed: u64) -> Vec<Vec<OperatorId>> {
-    let mut state = seed;
-    let mut below = |n: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % n
-    };
+    let mut random = Random(seed);
     let region = |at: usize| {
         let mut left = graph.file_order(RegionId::at(at));
         let mut order = Vec::new();
@@ -152,7 +147,7 @@ fn orders(graph: &Graph, seed: u64) -> Vec<Vec<OperatorId>> {
                     .any(|producer| left.contains(&producer))
             };
             let ready: Vec<usize> = (0..left.len()).filter(|&at| !is_blocked(left[at])).collect();
-            let next = if seed == 0 { ready[0] } else { ready[below(ready.len())] };
+            let next = if seed == 0 { ready[0] } else { ready[random.below(ready.len() as u64) as usize] };
             order.push(left.remove(next));
         }
         order

@@ -90,13 +90,16 @@ fn attributes_are_drawn_from_a_layout() {
 
 #[test]
 fn bad_counts_and_parameters_are_rejected() {
-    let scratch = Scratch::new();
-    scratch.write("file", "");
+    let scratch = Scratch::with("file", "");
     for (arguments, part) in [
         ("uniform --count 2", "--out"),
         ("uniform --count 0 --out d", "0 is not in"),
         ("uniform --count 2 --seed 18446744073709551615 --out d", "exceed 2^64"),
         ("nonsense --count 2 --out d", "unknown family 'nonsense'"),
+        ("nonsense", "uniform"),
+        ("nonsense", "training"),
+        ("uniform --buffers 0", "--buffers"),
+        ("uniform --out no/such/folder.csv", "does not exist"),
         ("uniform --count 2 --out file", "cannot create the folder file"),
         ("uniform --buffers 3 --param buffers=3", "--buffers and --param buffers"),
         ("uniform --param unit=0", "unit is 0, but must be at least 1"),
@@ -210,7 +213,9 @@ fn targets_without_a_file_suffix_are_folders_with_a_manifest() {
     scratch.refuses(format!("{line} 3"), &["packing/manifest.json", "other files"]);
     scratch.refuses("generate stack -o packing", &["packing/manifest.json", "other files"]);
     scratch.ok("generate packing -o new/ --buffers 5");
-    // With the suffix of a file, the target is a file.
+    // With the suffix of a file, the target is a file. The default is a file, too.
+    scratch.ok("generate uniform --buffers 5 --seed 3");
+    assert_eq!(scratch.read("uniform-5-3.csv").lines().count(), 6);
     scratch.ok("generate packing -o x.csv");
     scratch.ok("generate chain -o x.JSON");
     assert!(["new/manifest.json", "x.csv", "x.JSON"].iter().all(|name| scratch.path(name).is_file()));

@@ -73,8 +73,7 @@ fn a_record_contains_raw_samples() {
 
 #[test]
 fn bad_input_is_rejected_in_one_line() {
-    let scratch = Scratch::new();
-    scratch.write("broken.toml", "name = 1\n");
+    let scratch = Scratch::with("broken.toml", "name = 1\n");
     scratch.ok("generate shared-if --out branches.json");
     for (arguments, parts) in [
         ("run", &["nothing to run", "--chains"][..]),

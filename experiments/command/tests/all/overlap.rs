@@ -50,8 +50,7 @@ const LOOP: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "net",
 
 /// Returns a scratch folder with the machine, the same machine with weights that stay, and a graph.
 fn scratch(graph: &str) -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("unit.toml", MACHINE);
+    let scratch = Scratch::with("unit.toml", MACHINE);
     scratch.write("stays.toml", MACHINE.replace("[dma]", "resident_weights = true\n[dma]"));
     scratch.write("net.json", graph);
     scratch

@@ -147,11 +147,12 @@ fn legible(name: &str, svg: &str) {
     assert!(svg.contains("prefers-color-scheme:dark") && !svg.contains("NaN"), "{name}");
 }
 
-/// Runs a command and checks the picture that it writes.
-fn draws(scratch: &Scratch, words: &[&str], name: &str) {
-    let run = scratch.plimsoll(words);
-    assert!(run.code == 0 || run.code == 1, "{words:?}: {}", run.stderr);
-    legible(&format!("{words:?}"), &scratch.read(name));
+/// Runs a command that writes the picture `p.svg`, and checks the picture.
+fn draws(scratch: &Scratch, line: &str) {
+    let run = scratch.run(line);
+    assert!(run.code == 0 || run.code == 1, "{line}: {}", run.stderr);
+    legible(line, &scratch.read("p.svg"));
+    std::fs::remove_file(scratch.path("p.svg")).unwrap();
 }
 
 /// Checks all pictures in a folder, and returns their number.
@@ -192,102 +193,59 @@ fn odd_instance() -> String {
 
 #[test]
 fn maps_are_legible() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.csv", TINY);
+    let scratch = Scratch::with("tiny.csv", TINY);
     scratch.write("odd.csv", odd_instance());
-    for (family, count, name) in
-        [("minimalloc-like", "150", "typical.csv"), ("log-uniform", "20000", "huge.csv")]
-    {
-        scratch.plimsoll(&["generate", family, "--buffers", count, "--out", name]).exits(0);
-    }
+    scratch.ok("generate minimalloc-like --buffers 150 --out typical.csv");
+    scratch.ok("generate log-uniform --buffers 20000 --out huge.csv");
     for name in ["tiny.csv", "odd.csv", "typical.csv", "huge.csv"] {
-        draws(
-            &scratch,
-            &["solve", name, "--algorithm", "first-fit-size", "--plot", "p.svg", "-o", "l.csv"],
-            "p.svg",
-        );
+        draws(&scratch, &format!("solve {name} --algorithm first-fit-size --plot p.svg -o l.csv"));
     }
-    let huge = scratch.read("p.svg");
+    scratch.ok("solve huge.csv --algorithm first-fit-size --plot huge.svg");
+    let huge = scratch.read("huge.svg");
     assert!(huge.len() < 6_000_000, "{}", huge.len());
     for name in ["tiny.csv", "typical.csv"] {
         let long = format!("{}.csv", "layout-".repeat(12));
-        for (solver, layout) in
-            [("first-fit-size", long.as_str()), ("short-first", "b.csv"), ("naive", "c.csv")]
-        {
-            scratch.plimsoll(&["solve", name, "--algorithm", solver, "-o", layout]).exits(0);
+        for (solver, layout) in [("first-fit-size", &*long), ("short-first", "b.csv"), ("naive", "c.csv")] {
+            scratch.ok(format!("solve {name} --algorithm {solver} -o {layout}"));
         }
-        draws(
-            &scratch,
-            &["compare", name, &long, "b.csv", "c.csv", "--time-limit", "1", "--plot", "p.svg"],
-            "p.svg",
-        );
-        let words = [
-            "solve",
-            name,
-            "--problem",
-            "shared-objects",
-            "--algorithm",
-            "shared-greedy-by-size",
-            "--plot",
-            "p.svg",
-        ];
-        draws(&scratch, &words, "p.svg");
+        draws(&scratch, &format!("compare {name} {long} b.csv c.csv --time-limit 1 --plot p.svg"));
+        let objects = "--problem shared-objects --algorithm shared-greedy-by-size";
+        draws(&scratch, &format!("solve {name} {objects} --plot p.svg"));
     }
-    for (name, capacity) in [("tiny.csv", "4"), ("typical.csv", "500000"), ("huge.csv", "100000000")] {
-        let words = ["spill", name, "--capacity", capacity, "--time-limit", "1", "--plot", "p.svg"];
-        draws(&scratch, &words, "p.svg");
+    for (name, capacity) in [("tiny.csv", 4), ("typical.csv", 500_000), ("huge.csv", 100_000_000)] {
+        draws(&scratch, &format!("spill {name} --capacity {capacity} --time-limit 1 --plot p.svg"));
     }
 }
 
 #[test]
 fn pictures_of_graphs_are_legible() {
     let scratch = Scratch::new();
-    let generate = |family: &str, param: &str, name: &str| {
-        scratch.plimsoll(&["generate", family, "--param", param, "--out", name]).exits(0);
-    };
-    for (n, name) in [("n=5", "small.json"), ("n=50", "typical.json"), ("n=5000", "huge.json")] {
-        generate("weight-chain", n, name);
-        let words = ["overlap", name, "--machine", "luna", "--capacity", "64000000", "--boundary", "outside"];
-        let schedule = ["--algorithm", "ping-pong-weighted", "--gantt", "p.svg"];
-        draws(&scratch, &[&words[..], &schedule].concat(), "p.svg");
-        draws(&scratch, &["order", name, "--algorithm", "greedy", "--plot", "p.svg"], "p.svg");
+    let overlap = "--machine luna --capacity 64000000";
+    for n in [5, 50, 5000] {
+        scratch.ok(format!("generate weight-chain --param n={n} --out {n}.json"));
+        let schedule = "--boundary outside --algorithm ping-pong-weighted --gantt p.svg";
+        draws(&scratch, &format!("overlap {n}.json {overlap} {schedule}"));
+        draws(&scratch, &format!("order {n}.json --algorithm greedy --plot p.svg"));
     }
-    draws(
-        &scratch,
-        &[
-            "overlap",
-            "small.json",
-            "--machine",
-            "luna",
-            "--capacity",
-            "64000000",
-            "--front",
-            "--plot",
-            "p.svg",
-        ],
-        "p.svg",
-    );
-    generate("layered", "n=28", "named.json");
-    draws(&scratch, &["plan", "named.json", "--time-limit", "1", "--plot", "p.svg"], "p.svg");
-    generate("control-mix", "operators=40", "control.json");
-    draws(&scratch, &["plan", "control.json", "--time-limit", "1", "--plot", "p.svg"], "p.svg");
+    draws(&scratch, &format!("overlap 5.json {overlap} --front --plot p.svg"));
+    for family in ["layered --param n=28", "control-mix --param operators=40"] {
+        scratch.ok(format!("generate {family} --out g.json"));
+        draws(&scratch, "plan g.json --time-limit 1 --plot p.svg");
+    }
 }
 
 #[test]
 fn pictures_of_records_are_legible() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.csv", TINY);
-    scratch.plimsoll(&["generate", "minimalloc-like", "--buffers", "60", "--out", "more.csv"]).exits(0);
-    let solvers = "exact,heuristics";
-    let words =
-        ["bench", "tiny.csv", "more.csv", "--algorithms", solvers, "--problems", "offsets", "--trace"];
-    scratch.plimsoll(&[&words[..], &["--time-limit", "0.2", "--out", "record"]].concat()).exits(0);
+    let scratch = Scratch::with("tiny.csv", TINY);
+    scratch.ok("generate minimalloc-like --buffers 60 --out more.csv");
+    let line = "bench tiny.csv more.csv --algorithms exact,heuristics --problems offsets";
+    scratch.ok(format!("{line} --trace --time-limit 0.2 --out record"));
     assert!(all_in(&scratch.path("record")) >= 5);
-    scratch.plimsoll(&["report", "record", "--out", "report"]).exits(0);
+    scratch.ok("report record --out report");
     // Four charts of the group and two traces.
     assert_eq!(all_in(&scratch.path("report")), 6);
     for paper in ["patent", "fusion", "cann", "mini-infer"] {
-        let run = scratch.plimsoll(&["reproduce", paper, "--time-limit", "1", "--out", paper]);
+        let run = scratch.run(format!("reproduce {paper} --time-limit 1 --out {paper}"));
         assert!(run.code <= 1, "{}", run.stderr);
         assert!(all_in(&scratch.path(paper)) >= 2);
     }

@@ -54,8 +54,7 @@ fn a_generated_file_is_written_to_standard_output() {
 
 #[test]
 fn a_layout_is_converted_from_standard_input() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", TINY);
+    let scratch = Scratch::with("t.csv", TINY);
     scratch.ok("convert t.csv -o t.json");
     for given in ["-", "t=-"] {
         let line = format!("convert t.json --layout {given} -o answer.json");
@@ -78,8 +77,7 @@ fn messages_about_standard_input_name_it() {
 
 #[test]
 fn sizes_and_times_have_units() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", "id,lower,upper,size\na,0,4,4096\nb,0,2,2048\n");
+    let scratch = Scratch::with("t.csv", "id,lower,upper,size\na,0,4,4096\nb,0,2,2048\n");
     let json = scratch.json("solve t.csv --capacity 64k --time-limit 200ms");
     has(&json, &json!({ "capacity": 65536, "time_limit": 0.2 }));
     scratch.ok("spill t.csv --capacity 4KiB --time-limit 5s");
@@ -109,8 +107,7 @@ fn descriptions_are_read_from_standard_input() {
 /// The paths in a sweep from standard input are relative to the current folder.
 #[test]
 fn a_sweep_is_read_from_standard_input() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", TINY);
+    let scratch = Scratch::with("t.csv", TINY);
     let sweep = "[[instances]]\npath = \"t.csv\"\n[[algorithms]]\nnames = \"exact\"\n";
     scratch.piped("sweep - --out s", sweep).exits(0).prints(&["rows         1 done"]);
     contains(&scratch.read("s/rows.csv"), &[",t,"]);
@@ -119,8 +116,7 @@ fn a_sweep_is_read_from_standard_input() {
 
 #[test]
 fn lines_print_times_with_units_and_json_numbers() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", "id,lower,upper,size\na,0,4,1310720\nb,0,2,2048\n");
+    let scratch = Scratch::with("t.csv", "id,lower,upper,size\na,0,4,1310720\nb,0,2,2048\n");
     let run = scratch.ok("solve t.csv --capacity 2MiB");
     run.prints(&["load 1312768 (1.25 MiB), capacity 2097152 (2.00 MiB)\n"]);
     let time = run.stdout.lines().find_map(|line| line.strip_prefix("time         ")).unwrap();
@@ -131,8 +127,7 @@ fn lines_print_times_with_units_and_json_numbers() {
 
 #[test]
 fn the_report_contains_the_layout_if_requested() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", "id,lower,upper,size\n7,0,4,4\nb,0,2,4\n");
+    let scratch = Scratch::with("t.csv", "id,lower,upper,size\n7,0,4,4\nb,0,2,4\n");
     let rows = |line: &str| {
         let json = scratch.json(format!("{line} --with-layout -o l.csv"));
         let (rows, cells) = (json["layout"].as_array().unwrap().clone(), scratch.cells("l.csv"));

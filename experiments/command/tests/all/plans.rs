@@ -20,8 +20,7 @@ fn table(offsets: &[&str]) -> String {
 }
 
 fn scratch() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("net.csv", table(&[]));
+    let scratch = Scratch::with("net.csv", table(&[]));
     scratch.write("plan.csv", table(&PLAN));
     scratch.write("offsets.csv", format!("offset\n{}\n", PLAN.join("\n")));
     scratch

@@ -4,8 +4,7 @@ use crate::common::{ABOVE_LOAD, Scratch, TINY, contains, has};
 use serde_json::json;
 
 fn solved(text: &str) -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", text);
+    let scratch = Scratch::with("t.csv", text);
     let run = scratch.ok("solve t.csv -o l.csv --certificate c.json --proof t.proof");
     run.reports(&["no layout below"]);
     scratch
@@ -75,8 +74,7 @@ fn wrong_proofs_are_rejected_with_line_and_reason() {
 
 #[test]
 fn proofs_support_offsets_only() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", TINY);
+    let scratch = Scratch::with("t.csv", TINY);
     let run = scratch.run("solve t.csv --problem shared-objects --proof t.proof").exits(2);
     run.warns(&["--proof supports only the problem offsets"]);
     scratch.run("verify t.csv --proof none.proof").exits(2);
@@ -90,8 +88,7 @@ fn column(scratch: &Scratch, record: &str, name: &str) -> Vec<String> {
 
 #[test]
 fn benchmarks_prove_bounds_and_record_what_proofs_cost() {
-    let scratch = Scratch::new();
-    scratch.write("above.csv", ABOVE_LOAD);
+    let scratch = Scratch::with("above.csv", ABOVE_LOAD);
     scratch.write("tiny.csv", TINY);
     let line = "bench above.csv tiny.csv --problems offsets --algorithms exact --out r";
     scratch.ok(format!("{line} --proofs --verbose")).prints(&["offsets, certificates", "2/2"]);
@@ -130,8 +127,7 @@ fn a_proof_that_is_not_found_within_the_limits_is_reported() {
 
 #[test]
 fn sweeps_prove_bounds_in_every_shard() {
-    let scratch = Scratch::new();
-    scratch.write("above.csv", ABOVE_LOAD);
+    let scratch = Scratch::with("above.csv", ABOVE_LOAD);
     scratch.write("tiny.csv", TINY);
     let text = "limits.nodes = 100_000\n[[instances]]\npath = '*.csv'\n[[algorithms]]\nnames = ['exact', 'first-fit-size']\n";
     scratch.write("s.toml", format!("proofs = true\n{text}"));

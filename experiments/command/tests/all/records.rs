@@ -216,8 +216,7 @@ fn unreadable_instances_are_compared_and_lines_refer_to_the_file() {
 
 #[test]
 fn sweeps_that_omit_compared_columns_are_refused() {
-    let scratch = Scratch::new();
-    scratch.write("a.csv", "id,lower,upper,size\na,0,3,5\nb,1,4,7\n");
+    let scratch = Scratch::with("a.csv", "id,lower,upper,size\na,0,3,5\nb,1,4,7\n");
     let all = ["stop", "witness", "buffers", "load", "counters", "nodes"];
     for omitted in ["none", "buffers", "load", "stop"] {
         let kept: Vec<&str> = all.into_iter().filter(|&name| name != omitted).collect();

@@ -1,6 +1,6 @@
 //! Tests the analysis of records: figures computed by hand, general properties, bad input, and the command.
 
-use crate::common::{Scratch, TINY, contains, has};
+use crate::common::{Random, Scratch, TINY, contains, has};
 use plimsoll::model::Claim;
 use plimsoll_lab::analysis::integral::integral;
 use plimsoll_lab::analysis::standing::{VIRTUAL, is_solved, virtual_best};
@@ -114,8 +114,7 @@ fn more_relations_are_better() {
     let profile = curves::value_profile(group);
     assert_eq!(profile[0].points.iter().map(|point| point.0).collect::<Vec<_>>(), [1.0, 1.5, 1.5]);
     // Empty columns are omitted from the tables.
-    let scratch = Scratch::new();
-    scratch.write("rows.csv", format!("{header}\n{}\n", rows.join("\n")));
+    let scratch = Scratch::with("rows.csv", format!("{header}\n{}\n", rows.join("\n")));
     scratch.ok("report rows.csv --out out");
     let summary = scratch.read("out/summary.md");
     let columns = "| instance | operators | best bound, relations | best value, relations | fast gap % | exact gap % |\n";
@@ -319,11 +318,9 @@ fn an_algorithm_has_one_colour_and_the_best_come_first() {
 }
 
 /// Returns random rows.
-fn random_rows(mut state: u64, unit: Unit) -> Vec<Row> {
-    let mut next = move |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+fn random_rows(seed: u64, unit: Unit) -> Vec<Row> {
+    let mut random = Random(seed);
+    let mut next = |below: u64| random.below(below);
     let mut rows = Vec::new();
     for line in 0..60 {
         let instance = next(6);
@@ -439,8 +436,7 @@ fn truncated_rows_and_unknown_columns_are_noted() {
 
 #[test]
 fn a_report_is_reproducible_and_replaced_as_a_whole() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", TINY);
+    let scratch = Scratch::with("t.csv", TINY);
     scratch.ok("bench t.csv --time-limit 5 --trace --out all/bench");
     let toml = "trace = true\nlayouts = true\nseeds = [0, 1]\nlimits.nodes = 50\n[[instances]]\n\
         family = 'uniform'\nbuffers = [5, 30]\n[[algorithms]]\nnames = ['first-fit-size', 'search']\n";
@@ -481,8 +477,7 @@ fn a_report_is_reproducible_and_replaced_as_a_whole() {
 #[test]
 fn layouts_are_drawn_by_the_page_or_have_a_reason() {
     const DATA: &str = "<div class=\"layout\"><script type=\"application/json\">{\"instance\":\"t\",";
-    let scratch = Scratch::new();
-    scratch.write("t.csv", TINY);
+    let scratch = Scratch::with("t.csv", TINY);
     scratch.ok("bench t.csv --problems offsets --algorithms exact --out rec --report");
     let page = scratch.read("rec/report/report.html");
     assert!(page.contains("Layouts: 1 of 1") && page.contains(DATA), "no layout");
@@ -567,8 +562,7 @@ fn names_cannot_break_the_page() {
 
 #[test]
 fn a_report_begins_with_the_result() {
-    let scratch = Scratch::new();
-    scratch.write("rows.csv", example());
+    let scratch = Scratch::with("rows.csv", example());
     let text = scratch.narrow(&["report", "rows.csv", "--out", "o"]).exits(0).stdout;
     assert!(text.starts_with("offsets: fast is best with a mean gap of 15.00 % and reaches, on 1 of 3"));
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
@@ -581,8 +575,7 @@ fn a_report_begins_with_the_result() {
 
 #[test]
 fn algorithms_are_selected_and_sorted() {
-    let scratch = Scratch::new();
-    scratch.write("rows.csv", example());
+    let scratch = Scratch::with("rows.csv", example());
     let rows = |options: &str| -> Vec<String> {
         scratch.ok(format!("report rows.csv --out o {options}"));
         let summary = scratch.read("o/summary.md");
@@ -609,8 +602,7 @@ fn algorithms_are_selected_and_sorted() {
 
 #[test]
 fn latex_tables_are_escaped_and_need_no_folder() {
-    let scratch = Scratch::new();
-    scratch.write("rows.csv", example().replace(",fast,", ",a_b & 100%,"));
+    let scratch = Scratch::with("rows.csv", example().replace(",fast,", ",a_b & 100%,"));
     let latex = |options: &str| scratch.ok(format!("report rows.csv --latex {options}")).stdout;
     let unshifted = latex("--shift 0");
     contains(&unshifted, &["  a\\_b \\& 100\\% & 15.00 & 25.00 & 1/3 & 630 ms & - & - \\\\\n"]);
@@ -627,8 +619,7 @@ fn latex_tables_are_escaped_and_need_no_folder() {
 #[test]
 #[ignore = "needs a browser: apt-get install chromium"]
 fn a_browser_shows_and_sorts_the_page() {
-    let scratch = Scratch::new();
-    scratch.write("rows.csv", example());
+    let scratch = Scratch::with("rows.csv", example());
     scratch.ok("report rows.csv --out o");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/report-browser.sh");
     let output =

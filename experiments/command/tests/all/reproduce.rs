@@ -14,6 +14,14 @@ fn brief(registry: &plimsoll::Registry) -> Context<'_> {
     Context { limits: Limits { time, nodes: Some(2000), ..Limits::default() }, ..Context::new(registry) }
 }
 
+/// Asserts that a reproduction gives the expected rows.
+#[track_caller]
+fn held<E: std::fmt::Debug>(found: Result<Reproduction, E>) -> Reproduction {
+    let found = found.unwrap();
+    assert!(found.holds(), "{}", text(&found));
+    found
+}
+
 fn text(found: &Reproduction) -> String {
     let mut text = Vec::new();
     write_rows(found.rows.iter().map(|row| ("p", row)), &mut text).unwrap();
@@ -76,13 +84,9 @@ fn the_patent_depends_on_its_sizes_its_graph_and_its_figure() {
     let registry = plimsoll::registry();
     let context = Context::new(&registry);
     let inputs = patent::Inputs::default();
-    let plain = patent::reproduce(&inputs, &context).unwrap();
-    assert!(plain.holds() && plain.skipped.is_empty(), "{}", text(&plain));
-    assert_eq!(
-        (ours(&plain, "figure 5", "with sharing"), ours(&plain, "figure 5", "least")),
-        ("46".to_owned(), "43".to_owned())
-    );
-    assert_eq!(figures(&plain), 3);
+    let plain = held(patent::reproduce(&inputs, &context));
+    assert_eq!(["with sharing", "least"].map(|name| ours(&plain, "figure 5", name)), ["46", "43"]);
+    assert_eq!((plain.skipped.len(), figures(&plain)), (0, 3));
 
     let instance = resized(&inputs.instance, 4, 9);
     let larger = patent::reproduce(&patent::Inputs { instance, ..inputs.clone() }, &context).unwrap();
@@ -112,8 +116,7 @@ fn the_graph_engine_depends_on_its_example_and_its_models() {
     inputs.networks.truncate(1);
     inputs.settings =
         vec![cann::Setting { name: "short".to_owned(), params: params([("layers", 2), ("weights", 1)]) }];
-    let plain = cann::reproduce(&inputs, &context).unwrap();
-    assert!(plain.holds(), "{}", text(&plain));
+    let plain = held(cann::reproduce(&inputs, &context));
     assert_eq!(ours(&plain, "worked", "Max-block"), "6656");
     assert_eq!(figures(&plain), 4);
 
@@ -140,8 +143,7 @@ fn shared_objects_depend_on_alignment_network_and_report() {
     let context = brief(&registry);
     let inputs =
         mini_infer::Inputs { families: vec![("lenet5".to_owned(), params([]))], ..Default::default() };
-    let plain = mini_infer::reproduce(&inputs, &context).unwrap();
-    assert!(plain.holds(), "{}", text(&plain));
+    let plain = held(mini_infer::reproduce(&inputs, &context));
     assert_eq!(ours(&plain, "claim", "lenet5"), "28.02");
     assert!(plain.skipped[0].contains("PLIMSOLL_CORPORA is not set"));
     assert_eq!(figures(&plain), 2);
@@ -164,8 +166,7 @@ fn shared_objects_depend_on_alignment_network_and_report() {
 fn fusion_depends_on_its_tables_and_its_networks() {
     let registry = plimsoll::registry();
     let context = Context::new(&registry);
-    let plain = fusion::reproduce(&fusion::Inputs::default(), &context).unwrap();
-    assert!(plain.holds(), "{}", text(&plain));
+    let plain = held(fusion::reproduce(&fusion::Inputs::default(), &context));
     assert_eq!(figures(&plain), 2);
     let mut other = fusion::Inputs::default();
     other.seconds[1].inference[3] = 7.544;
@@ -186,8 +187,7 @@ fn merging_and_overlap_depend_on_their_tables() {
     let registry = plimsoll::registry();
     let context = Context { seeds: 0, ..brief(&registry) };
     let inputs = luna::Inputs::default();
-    let plain = luna::reproduce(&inputs, &context).unwrap();
-    assert!(plain.holds(), "{}", text(&plain));
+    let plain = held(luna::reproduce(&inputs, &context));
     assert_eq!(row(&plain, "abstract", "merging").verdict(), Verdict::Same);
     assert!(figures(&plain) >= 10);
     let mut other = inputs;
@@ -220,8 +220,7 @@ fn strategies_depend_on_their_networks() {
         pisarchyk_lee::Network { name, family, params }
     };
     let inputs = pisarchyk_lee::Inputs { networks: vec![network(params([]))], ..Default::default() };
-    let plain = pisarchyk_lee::reproduce(&inputs, &context).unwrap();
-    assert!(plain.holds(), "{}", text(&plain));
+    let plain = held(pisarchyk_lee::reproduce(&inputs, &context));
     let name = "a network (generated), shared-greedy-by-size-improved";
     assert_eq!(ours(&plain, "worked example, offsets", "greedy-by-size"), "124");
     assert_eq!(ours(&plain, "worked example, objects", "lower bound"), "128");
@@ -260,8 +259,8 @@ fn the_front_page_is_checked() {
     let registry = plimsoll::registry();
     let context = Context::new(&registry);
     let inputs = minimalloc::Inputs::default();
-    let plain = minimalloc::reproduce(&inputs, &context).unwrap();
-    assert!(plain.holds() && figures(&plain) == 1, "{}", text(&plain));
+    let plain = held(minimalloc::reproduce(&inputs, &context));
+    assert_eq!(figures(&plain), 1);
     let mut other = inputs.clone();
     other.example.layout = Some(Layout::from_raw([8, 8, 4, 4, 1]));
     let other = minimalloc::reproduce(&other, &context).unwrap();
@@ -381,8 +380,7 @@ fn all_papers_run_without_corpora() {
 
 #[test]
 fn bad_arguments_are_rejected() {
-    let scratch = Scratch::new();
-    scratch.write("file", "");
+    let scratch = Scratch::with("file", "");
     std::fs::create_dir(scratch.path("own")).unwrap();
     scratch.write("own/README.md", "mine");
     for (line, why) in [

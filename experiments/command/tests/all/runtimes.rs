@@ -362,8 +362,7 @@ fn the_example_of_minimalloc_is_solved() {
 
 #[test]
 fn flags_of_minimalloc_have_their_syntax() {
-    let scratch = Scratch::new();
-    scratch.write("in.csv", INPUT);
+    let scratch = Scratch::with("in.csv", INPUT);
     let line = "-capacity 99 --input in.csv --output=out.csv --minimize_capacity --validate";
     let run = minimalloc(&scratch, &format!("{line} --nocanonical_only --timeout=1h extra")).exits(0);
     assert!(run.stderr.ends_with("Validation PASS, height 12\n"), "{}", run.stderr);

@@ -5,8 +5,7 @@ use serde_json::json;
 
 #[test]
 fn json_contains_the_documented_members() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.8.csv", TINY);
+    let scratch = Scratch::with("tiny.8.csv", TINY);
     let run = scratch.ok("solve tiny.8.csv --algorithm first-fit-size --json --seed 7 --decide");
     assert_eq!(run.stdout.lines().count(), 1);
     let json = run.json();
@@ -19,8 +18,7 @@ fn json_contains_the_documented_members() {
 
 #[test]
 fn a_stored_answer_verifies() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.8.csv", TINY);
+    let scratch = Scratch::with("tiny.8.csv", TINY);
     for name in algorithms("heuristic").iter().filter(|name| *name != "naive") {
         let files = "-o out.csv --certificate c.json --plot p.svg";
         let run = scratch.run(format!("solve tiny.8.csv --algorithm {name} {files}"));
@@ -57,8 +55,7 @@ fn corrupted_layouts_are_rejected_with_ids_and_numbers() {
 
 #[test]
 fn a_capacity_below_the_load_is_infeasible() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.7.csv", TINY);
+    let scratch = Scratch::with("tiny.7.csv", TINY);
     for name in algorithms("heuristic").into_iter().chain(algorithms("exact")) {
         let json = scratch.run(format!("solve tiny.7.csv --algorithm {name} --json")).exits(1).json();
         assert_eq!(json["claim"], "infeasible", "{name}");
@@ -88,8 +85,7 @@ const CONFLICTS: &str = "id,lower,upper,size,separations\n1,0,1,5,2\n2,1,2,10,1 
 
 #[test]
 fn without_time_no_false_claim_is_made() {
-    let scratch = Scratch::new();
-    scratch.write("conflicts.csv", CONFLICTS);
+    let scratch = Scratch::with("conflicts.csv", CONFLICTS);
     for name in algorithms("heuristic").into_iter().chain(algorithms("exact")) {
         for limit in ["--time-limit 0", "--time-limit 0.003", "--node-limit 0", "--node-limit 3"] {
             let run = scratch.run(format!("solve conflicts.csv --algorithm {name} --json {limit}"));
@@ -106,8 +102,7 @@ fn without_time_no_false_claim_is_made() {
 
 #[test]
 fn an_empty_instance_is_planned() {
-    let scratch = Scratch::new();
-    scratch.write("none.csv", "id,lower,upper,size\n");
+    let scratch = Scratch::with("none.csv", "id,lower,upper,size\n");
     for name in algorithms("heuristic").into_iter().chain(algorithms("exact")) {
         let json = scratch.json(format!("solve none.csv --algorithm {name} -o o.csv --plot p.svg"));
         has(&json, &json!({ "peak": 0, "claim": "optimal" }));
@@ -117,8 +112,7 @@ fn an_empty_instance_is_planned() {
 
 #[test]
 fn the_same_seed_gives_the_same_bytes() {
-    let scratch = Scratch::new();
-    scratch.write("conflicts.csv", CONFLICTS);
+    let scratch = Scratch::with("conflicts.csv", CONFLICTS);
     for name in algorithms("heuristic") {
         let answer = |threads: u64| {
             let options = "--seed 5 --node-limit 50 -o o.csv";
@@ -132,8 +126,7 @@ fn the_same_seed_gives_the_same_bytes() {
 
 #[test]
 fn contradicting_offsets_have_no_bound_in_bytes() {
-    let scratch = Scratch::new();
-    scratch.write("x.csv", "id,lower,upper,size,offset\na,0,2,4,0\nb,1,3,4,2\nc,0,3,4,\n");
+    let scratch = Scratch::with("x.csv", "id,lower,upper,size,offset\na,0,2,4,0\nb,1,3,4,2\nc,0,3,4,\n");
     let files = "x.csv --capacity 10 --certificate c.json --proof x.proof";
     let run = scratch.run(format!("solve {files}")).exits(1);
     run.prints(&["proof        no layout exists: 0 clauses"]);

@@ -21,8 +21,7 @@ fn names(list: &Value) -> Vec<&str> {
 
 #[test]
 fn an_instance_is_spilled_with_a_reason() {
-    let scratch = Scratch::new();
-    scratch.write("example.8.csv", TWELVE);
+    let scratch = Scratch::with("example.8.csv", TWELVE);
     let report = scratch.json("spill example.8.csv --output places.csv --plot map.svg");
     has(&report, &json!({ "claim": "optimal", "traffic": 18 }));
     let need = &report["need"];
@@ -40,8 +39,7 @@ fn an_instance_is_spilled_with_a_reason() {
 
 #[test]
 fn buffers_that_must_stay_may_not_fit() {
-    let scratch = Scratch::new();
-    scratch.write("example.8.csv", TWELVE);
+    let scratch = Scratch::with("example.8.csv", TWELVE);
     let keep = "spill example.8.csv --keep dense --keep output";
     let none = "traffic      none: the buffers that must stay do not fit";
     scratch.run(keep).exits(1).prints(&[none]);
@@ -55,8 +53,7 @@ fn buffers_that_must_stay_may_not_fit() {
 
 #[test]
 fn traffic_of_a_graph_is_what_its_operators_write_and_read() {
-    let scratch = Scratch::new();
-    scratch.write("net.json", GRAPH);
+    let scratch = Scratch::with("net.json", GRAPH);
     let report = scratch.json("spill net.json --capacity 130 --output places.csv");
     // a shares memory with b, and is written once and read twice: 300 bytes. x is read; c and d are written
     // and read.
@@ -72,8 +69,7 @@ fn traffic_of_a_graph_is_what_its_operators_write_and_read() {
 
 #[test]
 fn algorithms_are_compared() {
-    let scratch = Scratch::new();
-    scratch.write("example.8.csv", TWELVE);
+    let scratch = Scratch::with("example.8.csv", TWELVE);
     let json = scratch.json("spill example.8.csv --compare --output rows.csv");
     let rows = json["rows"].as_array().unwrap();
     let of = |solver: &str| rows.iter().find(|row| row["algorithm"] == solver).unwrap();
@@ -87,8 +83,7 @@ fn algorithms_are_compared() {
 
 #[test]
 fn errors_name_the_bad_value() {
-    let scratch = Scratch::new();
-    scratch.write("example.csv", TWELVE);
+    let scratch = Scratch::with("example.csv", TWELVE);
     scratch.write("net.json", GRAPH);
     for (arguments, parts) in [
         ("example.csv", &["example.csv", "--capacity"][..]),

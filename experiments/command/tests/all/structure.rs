@@ -33,8 +33,7 @@ const BRANCH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "bra
 
 /// Plans a graph with these conflicts.
 fn plan(graph: &str, conflicts: &str) -> Value {
-    let scratch = Scratch::new();
-    scratch.write("graph.json", graph);
+    let scratch = Scratch::with("graph.json", graph);
     scratch.json(format!("plan graph.json --conflicts {conflicts}"))
 }
 
@@ -91,8 +90,7 @@ fn the_comparison_has_a_row_per_relation() {
 
 #[test]
 fn files_match_the_problem() {
-    let scratch = Scratch::new();
-    scratch.write("skip.json", SKIP);
+    let scratch = Scratch::with("skip.json", SKIP);
     let files = "--instance skip.csv --output layout.csv --orders orders.csv --plot map.svg";
     scratch.ok(format!("plan skip.json --conflicts reachable {files}"));
     scratch.ok("verify skip.csv layout.csv");
@@ -107,8 +105,7 @@ fn files_match_the_problem() {
 
 #[test]
 fn unsupported_plans_are_rejected() {
-    let scratch = Scratch::new();
-    scratch.write("skip.json", SKIP);
+    let scratch = Scratch::with("skip.json", SKIP);
     for (options, part) in [
         ("--conflicts mutx", "mutx"),
         ("--conflicts mutx", "schedule, streams=K, reachable, mutex, compare"),

@@ -2,7 +2,7 @@
 
 use crate::common::{Scratch, TINY, has};
 use plimsoll::model::Claim;
-use plimsoll_lab::row::{Row, Status};
+use plimsoll_lab::row::Status;
 use serde_json::json;
 
 const SMALL: &str = r#"
@@ -30,8 +30,7 @@ repetitions = 1
 const RUNS: usize = 4 * (2 * 2 * 2 * 2 + 2);
 
 fn small() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("s.toml", SMALL);
+    let scratch = Scratch::with("s.toml", SMALL);
     scratch
 }
 
@@ -113,17 +112,6 @@ fn failures_are_rows() {
     assert!(rows[4].error.contains("no capacity to decide"));
     let header = scratch.read("o/rows.csv").lines().next().unwrap().to_owned();
     assert!(header.ends_with(",lower_bound,error,stop,seconds"), "{header}");
-}
-
-#[test]
-fn unsupported_instances_are_rows() {
-    let scratch = Scratch::new();
-    scratch.write("s.toml", SMALL.replace("\"search\"", "\"brute-force\"").replace("[5, 30]", "400"));
-    scratch.ok("sweep s.toml --out o");
-    let mut rows = scratch.rows("o");
-    rows.retain(|row| row.algorithm == "brute-force");
-    let is_declined = |row: &Row| row.status == Status::Skipped && row.error.contains("exceed the limit");
-    assert!(!rows.is_empty() && rows.iter().all(is_declined));
 }
 
 #[test]
@@ -286,8 +274,7 @@ fn files_of_other_origin_are_kept() {
 
 #[test]
 fn a_sweep_without_readable_inputs_fails() {
-    let scratch = Scratch::new();
-    scratch.write("bad.csv", "id,lower,upper,size\na,5,5,4\n");
+    let scratch = Scratch::with("bad.csv", "id,lower,upper,size\na,5,5,4\n");
     scratch.write("s.toml", "[[instances]]\npath = 'bad.csv'\n[[algorithms]]\nnames = 'first-fit-size'\n");
     let run = scratch.run("sweep s.toml --out a").exits(2);
     assert!(run.stderr.ends_with("none of the instances and graphs could be read\n"), "{}", run.stderr);
@@ -298,8 +285,7 @@ fn a_sweep_without_readable_inputs_fails() {
 
 #[test]
 fn errors_in_sweep_files_name_line_key_and_value() {
-    let scratch = Scratch::new();
-    scratch.write("i.csv", TINY);
+    let scratch = Scratch::with("i.csv", TINY);
     let instances = "[[instances]]\npath = 'i.csv'\n";
     let algorithms = "[[algorithms]]\nnames = 'first-fit-size'\n";
     refused(&scratch, "", &["s.toml: line 1: missing field `instances`"]);

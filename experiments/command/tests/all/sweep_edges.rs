@@ -117,8 +117,7 @@ fn runs_are_distinguished_by_capacity() {
 
 #[test]
 fn excessive_numbers_are_rejected_immediately() {
-    let scratch = Scratch::new();
-    scratch.write("i.csv", TINY);
+    let scratch = Scratch::with("i.csv", TINY);
     let instances = "[[instances]]\npath = 'i.csv'\n";
     let all = format!("{instances}{LARGE_FIRST}");
     let many = "line 3: with algorithm 'first-fit-size' (offsets) the sweep has more than 10000000 runs";
@@ -190,44 +189,8 @@ fn a_sweep_with_a_full_disk_resumes_later() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_whose_job_is_cancelled_has_no_row() {
-    use rustix::process::{Pid, Signal, kill_process};
-    use std::time::{Duration, Instant};
-    let scratch = Scratch::new();
-    let text = "limits.time = 50\n[[instances]]\nfamily = 'guillotine'\nbuffers = 120\n[[algorithms]]\n\
-        names = 'iterated-search'\n";
-    scratch.write("s.toml", text);
-    let mut command = command(&scratch.path(""));
-    let null = std::process::Stdio::null;
-    let mut child =
-        command.args(["sweep", "s.toml", "--out", "o"]).stdout(null()).stderr(null()).spawn().unwrap();
-    let id = child.id();
-    let worker = || -> Option<i32> {
-        let mut tasks = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
-        tasks.find_map(|task| {
-            let children = std::fs::read_to_string(task.path().join("children")).ok()?;
-            children.split_whitespace().next().map(|id| id.parse().unwrap())
-        })
-    };
-    let started = Instant::now();
-    while worker().is_none() {
-        assert!(started.elapsed() < Duration::from_secs(600));
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    std::thread::sleep(Duration::from_millis(300));
-    // A cluster ends the processes of a job sequentially, workers first.
-    for id in [worker().unwrap(), i32::try_from(id).unwrap()] {
-        kill_process(Pid::from_raw(id).unwrap(), Signal::TERM).unwrap();
-    }
-    child.wait().unwrap();
-    assert_eq!(scratch.rows("o").len(), 0);
-}
-
-#[cfg(target_os = "linux")]
-#[test]
 fn a_short_run_above_its_memory_limit_is_a_row_too() {
-    let scratch = Scratch::new();
-    scratch.write("i.csv", TINY);
+    let scratch = Scratch::with("i.csv", TINY);
     let text = "repetitions = 5\nlimits.memory = 1_000_000\n[[instances]]\npath = 'i.csv'\n";
     scratch.write("s.toml", format!("{text}{LARGE_FIRST}"));
     scratch.ok("sweep s.toml --out o");
@@ -241,8 +204,7 @@ const STACK: &str = r#"awk -F, -v out="$2" 'NR == 1 { print "id,offset" > out; n
 #[cfg(unix)]
 #[test]
 fn external_programs_are_algorithms() {
-    let scratch = Scratch::new();
-    scratch.write("i.9.csv", TINY);
+    let scratch = Scratch::with("i.9.csv", TINY);
     scratch.write("stack.sh", STACK);
     let toml = |claim: &str, more: &str| {
         format!(
@@ -295,8 +257,7 @@ fn external_programs_are_algorithms() {
 #[cfg(unix)]
 #[test]
 fn a_failed_external_program_is_reported_on_standard_error() {
-    let scratch = Scratch::new();
-    scratch.write("i.9.csv", TINY);
+    let scratch = Scratch::with("i.9.csv", TINY);
     scratch.write("fail.sh", "echo boom >&2; exit 7\n");
     let toml = "[[instances]]\npath = 'i.9.csv'\n[[algorithms]]\nnames = 'fails'\nrepetitions = 2\n\
                 external = 'sh fail.sh {input} {output}'\n";
@@ -310,8 +271,7 @@ fn a_failed_external_program_is_reported_on_standard_error() {
 #[cfg(unix)]
 #[test]
 fn bad_external_programs_are_rejected() {
-    let scratch = Scratch::new();
-    scratch.write("i.csv", TINY);
+    let scratch = Scratch::with("i.csv", TINY);
     let line = "external = 'cmd {input} {output}'\n";
     let with = |text: &str| {
         scratch.write("s.toml", format!("[[instances]]\npath = 'i.csv'\n[[algorithms]]\n{text}"));
@@ -349,8 +309,7 @@ fn bad_external_programs_are_rejected() {
 #[cfg(unix)]
 #[test]
 fn no_command_of_a_sweep_file_runs_in_a_dry_run() {
-    let scratch = Scratch::new();
-    scratch.write("i.csv", TINY);
+    let scratch = Scratch::with("i.csv", TINY);
     let toml = "[[instances]]\npath = \"i.csv\"\n[[algorithms]]\nnames = [\"first-fit-size\"]\n\
         [[algorithms]]\nnames = \"x\"\nexternal = \"sh -c 'touch ran-planner' {input} {output}\"\n\
         version = \"sh -c 'touch ran-version; echo 7'\"\n";
@@ -377,8 +336,7 @@ fn no_command_of_a_sweep_file_runs_in_a_dry_run() {
 #[cfg(target_os = "linux")]
 #[test]
 fn external_programs_may_fail() {
-    let scratch = Scratch::new();
-    scratch.write("i.csv", TINY);
+    let scratch = Scratch::with("i.csv", TINY);
     let sweep = |line: &str, limits: &str, code: i32| {
         let text = format!(
             "{limits}[[instances]]\npath = 'i.csv'\n[[algorithms]]\nnames = 'x'\nexternal = '''{line}'''\n"
@@ -415,9 +373,10 @@ fn traces_and_layouts_are_kept_on_request() {
     scratch.write("s.toml", text);
     scratch.ok("sweep s.toml --out o");
     let found = scratch.rows("o");
-    let is_skipped =
-        |row: &Row| row.status == Status::Skipped && row.layout.is_empty() && row.trace.is_empty();
-    assert!(found.iter().any(is_skipped));
+    // `brute-force` does not support the larger instance.
+    let mut skipped = found.iter().filter(|row| row.status == Status::Skipped).peekable();
+    assert!(skipped.peek().is_some_and(|row| row.error.contains("exceed the limit")), "{found:?}");
+    assert!(skipped.all(|row| row.layout.is_empty() && row.trace.is_empty()));
     for (at, row) in found.iter().enumerate().filter(|(_, row)| row.status == Status::Done) {
         let last = row.trace.last().unwrap().to_string();
         let bound = row.lower_bound.map_or_else(String::new, |bound| bound.to_string());

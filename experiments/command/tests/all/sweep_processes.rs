@@ -6,50 +6,43 @@ use plimsoll_lab::external::VersionCommands;
 use plimsoll_lab::machine::Machine;
 use plimsoll_lab::row::{Row, Status, read};
 use plimsoll_lab::sweep;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Starts a sweep in a new process group.
-fn start(scratch: &Scratch, words: &[&str]) -> Child {
+fn start(scratch: &Scratch, line: &str) -> Child {
     let mut command = command(&scratch.path(""));
-    command.args(words).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    command.args(line.split(' ')).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     command.spawn().unwrap()
 }
 
 /// Kills a sweep, or its whole process group, without cleanup.
 fn kill(child: &Child, group: bool) {
-    use rustix::process::{Pid, Signal, kill_process, kill_process_group};
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     let killed = if group { kill_process_group(pid, Signal::KILL) } else { kill_process(pid, Signal::KILL) };
     // The child is not reaped yet, so its id is valid even if it has ended.
     killed.unwrap();
 }
 
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !done() {
-        assert!(started.elapsed() < Duration::from_secs(600), "{what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+fn wait_until(what: &str, done: impl FnMut() -> bool) {
+    crate::common::wait_until(what, Duration::from_secs(600), done);
 }
 
 /// Kills a sweep several times, and compares its final rows with those of an undisturbed sweep.
 fn killed_at_random(seeds: u64, nodes: u64, kills: u32, moments: u64) {
-    let scratch = Scratch::new();
-    scratch.write(
-        "s.toml",
-        format!(
-            "seeds = \"0..{seeds}\"\n[limits]\nnodes = {nodes}\n\
-             [[instances]]\nfamily = \"guillotine\"\nbuffers = [20, 40]\nseeds = \"0..5\"\n\
-             [[algorithms]]\nnames = [\"first-fit-size\", \"iterated-search\", \"search\"]\n\
-             [[algorithms]]\nproblem = \"pools\"\nnames = \"shared-greedy-by-size\"\n\
-             [[algorithms]]\nproblem = \"split-buffers\"\nnames = \"heuristics\"\n"
-        ),
+    let text = format!(
+        "seeds = '0..{seeds}'\nlimits.nodes = {nodes}\n\
+         [[instances]]\nfamily = 'guillotine'\nbuffers = [20, 40]\nseeds = '0..5'\n\
+         [[algorithms]]\nnames = ['first-fit-size', 'iterated-search', 'search']\n\
+         [[algorithms]]\nproblem = 'pools'\nnames = 'shared-greedy-by-size'\n\
+         [[algorithms]]\nproblem = 'split-buffers'\nnames = 'heuristics'\n"
     );
+    let scratch = Scratch::with("s.toml", text);
     scratch.ok("sweep s.toml --out whole --jobs 2");
     let wanted = scratch.steady("whole");
     let mut moments = Moments(moments);
@@ -75,7 +68,7 @@ fn cut_by_kills(scratch: &Scratch, wanted: &[Cells], kills: u32, moments: &mut M
     targets.sort_unstable();
     let mut left = Vec::new();
     for target in targets {
-        let mut child = start(scratch, &["sweep", "s.toml", "--out", "cut", "--jobs", "2"]);
+        let mut child = start(scratch, "sweep s.toml --out cut --jobs 2");
         wait_until("rows are written", || written() >= target);
         std::thread::sleep(Duration::from_secs_f64(moments.next() * 0.005));
         kill(&child, true);
@@ -102,23 +95,29 @@ fn a_sweep_of_a_thousand_runs_killed_five_times_resumes_to_the_same_rows() {
     killed_at_random(20, 500, 5, 0x2545_f491_4f6c_dd1d);
 }
 
+/// Starts a sweep of one long run, and returns its process and that of its worker.
+#[cfg(target_os = "linux")]
+fn long_run(scratch: &Scratch) -> (Child, i32) {
+    let text = "limits.time = 50\n[[instances]]\nfamily = 'guillotine'\nbuffers = 120\n[[algorithms]]\n\
+        names = 'iterated-search'\n";
+    scratch.write("s.toml", text);
+    let child = start(scratch, "sweep s.toml --out o");
+    let worker = || -> Option<i32> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).into_iter().flatten().flatten();
+        let children = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+        let ids: String = children.collect();
+        ids.split_whitespace().next().map(|id| id.parse().unwrap())
+    };
+    wait_until("a worker begins", || worker().is_some());
+    let worker = worker().unwrap();
+    (child, worker)
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_worker_does_not_outlive_its_parent_and_a_folder_has_one_writer() {
     let scratch = Scratch::new();
-    scratch.write(
-        "s.toml",
-        "[limits]\ntime = 50\n[[instances]]\nfamily = \"guillotine\"\nbuffers = 120\n[[algorithms]]\nnames = \"iterated-search\"\n",
-    );
-    let mut child = start(&scratch, &["sweep", "s.toml", "--out", "o"]);
-    let id = child.id();
-    let workers = || -> Vec<String> {
-        let tasks = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
-        let children = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-        children.flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
-    };
-    wait_until("a worker begins", || !workers().is_empty());
-    let worker = workers().remove(0);
+    let (mut child, worker) = long_run(&scratch);
     scratch.refuses("sweep s.toml --out o", &["o is in use by another process"]);
     // Kills only the parent process.
     kill(&child, false);
@@ -127,6 +126,20 @@ fn a_worker_does_not_outlive_its_parent_and_a_folder_has_one_writer() {
         let status = std::fs::read_to_string(format!("/proc/{worker}/status")).unwrap_or_default();
         status.is_empty() || status.contains("State:\tZ")
     });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_whose_job_is_cancelled_has_no_row() {
+    let scratch = Scratch::new();
+    let (mut child, worker) = long_run(&scratch);
+    std::thread::sleep(Duration::from_millis(300));
+    // A cluster ends the processes of a job sequentially, workers first.
+    for id in [worker, i32::try_from(child.id()).unwrap()] {
+        kill_process(Pid::from_raw(id).unwrap(), Signal::TERM).unwrap();
+    }
+    child.wait().unwrap();
+    assert_eq!(scratch.rows("o").len(), 0);
 }
 
 #[cfg(target_os = "linux")]

@@ -54,8 +54,7 @@ const GRAPH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "net"
     { "name": "add", "kind": "Add", "inputs": ["q", "p"], "outputs": ["y"] } ] } }"#;
 
 fn scratch() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("unit.toml", MACHINE);
+    let scratch = Scratch::with("unit.toml", MACHINE);
     scratch.write("net.json", GRAPH);
     scratch
 }
@@ -189,8 +188,7 @@ const BRANCH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "mu"
 
 #[test]
 fn the_longest_region_of_a_branch_counts() {
-    let scratch = Scratch::new();
-    scratch.write("mu.json", BRANCH);
+    let scratch = Scratch::with("mu.json", BRANCH);
     let report = scratch.json("tiers mu.json --machine s3-platform");
     assert!(report["inference_ps"].as_u64() > Some(51_000_000), "{report}");
 }

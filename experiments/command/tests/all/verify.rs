@@ -164,8 +164,7 @@ fn a_bound_that_rests_on_a_search_has_its_own_exit_code() {
 
 #[test]
 fn answers_to_every_problem_are_verified() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", TWELVE.replace("conv", "z,0,9,0\nconv"));
+    let scratch = Scratch::with("t.csv", TWELVE.replace("conv", "z,0,9,0\nconv"));
     let tampered = |from: &str, to: &str, violation: &str| {
         let text = scratch.read("o.csv");
         assert!(text.contains(from), "{text}");
@@ -244,8 +243,7 @@ fn witnesses_name_buffers_by_id() {
 
 #[test]
 fn the_convention_of_a_column_end_is_named() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", "id,start,end,size\na,0,1,4\nb,1,2,4\n");
+    let scratch = Scratch::with("t.csv", "id,start,end,size\na,0,1,4\nb,1,2,4\n");
     let note = "note: t.csv: 'end' is read as the last live step; if it is the first step after the lifespan, \
         use --endpoints half-open";
     scratch.ok("solve t.csv").warns(&[note]).reports(&["peak 8 bytes"]);
@@ -264,8 +262,7 @@ fn the_convention_of_a_column_end_is_named() {
 
 #[test]
 fn a_file_without_rows_is_noted() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", "id,lower,upper,size\n");
+    let scratch = Scratch::with("t.csv", "id,lower,upper,size\n");
     let note = "plimsoll: note: t.csv: no rows below the header, so the instance has no buffers\n";
     for line in ["solve t.csv", "convert t.csv -o t.json"] {
         assert_eq!(scratch.ok(line).stderr, note);
@@ -275,8 +272,7 @@ fn a_file_without_rows_is_noted() {
 
 #[test]
 fn unknown_columns_are_noted_once() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", "colour,size,upper,lower,id\nred,4,2,0,a\nblue,4,3,1,b\n");
+    let scratch = Scratch::with("t.csv", "colour,size,upper,lower,id\nred,4,2,0,a\nblue,4,3,1,b\n");
     let note = "plimsoll: note: t.csv: column 'colour' ignored\n";
     let run = scratch.ok("solve t.csv -o l.csv");
     assert_eq!(run.stderr, note);
@@ -290,8 +286,7 @@ fn unknown_columns_are_noted_once() {
 
 #[test]
 fn shared_objects_note_ignored_columns() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", "id,lower,upper,size,alignment,offset\na,0,2,4,8,\nb,1,3,4,8,16\n");
+    let scratch = Scratch::with("t.csv", "id,lower,upper,size,alignment,offset\na,0,2,4,8,\nb,1,3,4,8,16\n");
     let run = scratch.ok("solve t.csv --problem pools --json");
     run.warns(&["2 buffers have an alignment", "1 buffer has a fixed offset"]);
     assert_eq!(run.json()["notes"].as_array().map(Vec::len), Some(2));

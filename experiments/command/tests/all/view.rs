@@ -1,8 +1,8 @@
 //! Tests the pages of `view`: the answers that they contain, and the options after `--`.
 
-use crate::common::{ABOVE_LOAD, Scratch};
+use crate::common::{ABOVE_LOAD, Scratch, has};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 /// Returns the data in a page, and the output of the command in it.
@@ -16,9 +16,8 @@ fn data(scratch: &Scratch, page: &str) -> (Value, Value) {
 
 #[test]
 fn the_content_security_policy_allows_the_script() {
-    let scratch = Scratch::new();
-    scratch.write("t.csv", ABOVE_LOAD);
-    scratch.plimsoll(&["view", "t.csv"]).exits(0);
+    let scratch = Scratch::with("t.csv", ABOVE_LOAD);
+    scratch.ok("view t.csv");
     let page = scratch.read("t.html");
     let (_, allowed) = page.split_once("script-src 'sha256-").unwrap();
     let (allowed, _) = allowed.split_once('\'').unwrap();
@@ -32,54 +31,52 @@ fn the_content_security_policy_allows_the_script() {
 
 #[test]
 fn options_set_or_remove_the_capacity() {
-    let scratch = Scratch::new();
-    scratch.write("t.20.csv", ABOVE_LOAD);
+    let scratch = Scratch::with("t.20.csv", ABOVE_LOAD);
     for (options, capacity) in [
-        (&["--algorithm", "exact"][..], None),
-        (&["--capacity", "1KiB", "--seed", "3"], Some(Value::from(1024))),
-        (&["--capacity=10"], Some(Value::from(10))),
-        (&["--no-capacity"], Some(Value::Null)),
+        ("--algorithm exact", None),
+        ("--capacity 1KiB --seed 3", Some(json!(1024))),
+        ("--capacity=10", Some(json!(10))),
+        ("--no-capacity", Some(Value::Null)),
     ] {
-        scratch.plimsoll(&[&["view", "t.20.csv", "--"], options].concat()).exits(0);
+        scratch.ok(format!("view t.20.csv -- {options}"));
         let (data, answer) = data(&scratch, "t.20.html");
-        assert_eq!(data.get("capacity"), capacity.as_ref(), "{options:?}");
-        assert_eq!((&answer["claim"], &answer["peak"]), (&"optimal".into(), &17.into()), "{options:?}");
+        assert_eq!(data.get("capacity"), capacity.as_ref(), "{options}");
+        has(&answer, &json!({ "claim": "optimal", "peak": 17 }));
     }
-    scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
-    scratch.plimsoll(&["view", "net.json", "--", "--capacity", "1MiB"]).exits(0);
+    scratch.ok("generate lenet5 --out net.json");
+    scratch.ok("view net.json -- --capacity 1MiB");
     let (data, answer) = data(&scratch, "net.html");
-    assert_eq!((&data["capacity"], &answer["fits"]), (&(1 << 20).into(), &true.into()));
+    assert_eq!([&data["capacity"], &answer["fits"]], [&json!(1 << 20), &json!(true)]);
 }
 
 #[test]
 fn options_that_the_page_sets_are_refused_by_name() {
-    let scratch = Scratch::new();
-    scratch.write("t.20.csv", ABOVE_LOAD);
-    scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
-    let refuses = |file: &str, options: &[&str], why: &str| {
-        let run = scratch.plimsoll(&[&["view", file, "--"], options].concat()).refuses(&[why]);
+    let scratch = Scratch::with("t.20.csv", ABOVE_LOAD);
+    scratch.ok("generate lenet5 --out net.json");
+    for (line, why) in [
+        ("t.20.csv -- --output x.csv", "view does not take --output"),
+        ("t.20.csv -- --problem=offsets", "view does not take --problem"),
+        ("t.20.csv -- --decide", "view does not take --decide"),
+        ("t.20.csv -- --json", "view does not take --json"),
+        ("t.20.csv -- -ox.csv", "view does not take -o"),
+        ("t.20.csv -- --certificate c.json", "view does not take --certificate"),
+        ("net.json -- --tensors x.csv", "view does not take --tensors"),
+        ("net.json -- --conflicts mutex", "view does not take --conflicts"),
+        ("net.json -- --compare", "view does not take --compare"),
+        ("t.20.csv -- --capacity much", "--capacity 'much': "),
+        ("t.20.csv -- --capacity", "--capacity requires a value"),
+        ("t.20.csv -- --algorithm pool-exact", "pool-exact"),
+    ] {
+        let run = scratch.run(format!("view {line}")).refuses(&[why]);
         assert!(!run.stderr.contains("--tensors <"), "{}", run.stderr);
-    };
-    for options in [&["--output", "x.csv"][..], &["--problem=offsets"], &["--decide"], &["--json"]] {
-        let name = options[0].split('=').next().unwrap();
-        refuses("t.20.csv", options, &format!("view does not take {name}"));
     }
-    refuses("t.20.csv", &["-ox.csv"], "view does not take -o");
-    refuses("t.20.csv", &["--certificate", "c.json"], "view does not take --certificate");
-    for options in [&["--tensors", "x.csv"][..], &["--conflicts", "mutex"], &["--compare"]] {
-        refuses("net.json", options, &format!("view does not take {}", options[0]));
-    }
-    refuses("t.20.csv", &["--capacity", "much"], "--capacity 'much': ");
-    refuses("t.20.csv", &["--capacity"], "--capacity requires a value");
-    refuses("t.20.csv", &["--algorithm", "pool-exact"], "pool-exact");
 }
 
 #[test]
 fn a_page_states_that_no_layout_exists() {
-    let scratch = Scratch::new();
-    scratch.write("x.csv", "id,lower,upper,size,offset\na,0,2,4,0\nb,1,3,4,2\nc,0,3,4,\n");
-    scratch.plimsoll(&["view", "x.csv"]).exits(0);
+    let scratch = Scratch::with("x.csv", "id,lower,upper,size,offset\na,0,2,4,0\nb,1,3,4,2\nc,0,3,4,\n");
+    scratch.ok("view x.csv");
     let (data, answer) = data(&scratch, "x.html");
-    assert_eq!((&answer["claim"], &answer["lower_bound"]), (&"infeasible".into(), &Value::Null));
-    assert_eq!((&data["answer"]["code"], &data["name"]), (&1.into(), &"x.csv".into()));
+    has(&answer, &json!({ "claim": "infeasible", "lower_bound": null }));
+    assert_eq!([&data["answer"]["code"], &data["name"]], [&json!(1), &json!("x.csv")]);
 }

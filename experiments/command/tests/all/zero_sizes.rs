@@ -3,8 +3,8 @@
 
 use plimsoll::model::csv::{ReadOptions, read_instance};
 use plimsoll::model::{
-    Bytes, Claim, Entry, Instance, InstanceProblem, Observer, Offsets, Outcome, Parameter, Problem, Setup,
-    SpillProblem, Spilling, load,
+    Bytes, Claim, Entry, Instance, InstanceProblem, Kind, Observer, Offsets, Outcome, Parameter, Piece,
+    Problem, Setup, SharedObjects, Silent, SpillProblem, Spilling, SplitBuffers, load, written_and_read,
 };
 use plimsoll::run::{Limits, run};
 use plimsoll::{Listed, Registry, registry};
@@ -13,49 +13,37 @@ use plimsoll_lab::report::map::Map;
 use std::iter;
 use std::path::Path;
 
-/// An instance: its name, its CSV text, and the position and the expected offset of every buffer of size 0.
-type Case = (&'static str, &'static str, &'static [(usize, u64)]);
+/// The CSV text of an instance, and the position and the expected offset of every buffer of size 0.
+type Case = (&'static str, &'static [(usize, u64)]);
 
 const CSV: &[Case] = &[
-    ("minimalloc", "id,lower,upper,size\na,0,4,8\nz,0,9,0\nb,2,6,8\n", &[(1, 0)]),
-    ("minimalloc, first", "id,lower,upper,size\nz,0,9,0\na,0,4,8\nb,2,6,8\n", &[(0, 0)]),
-    ("minimalloc, last", "id,lower,upper,size\na,0,4,8\nb,2,6,8\nz,0,9,0\n", &[(2, 0)]),
-    ("never live", "id,lower,upper,size\na,0,4,8\nz,3,3,0\nb,2,6,8\n", &[(1, 0)]),
-    ("beyond all others", "id,lower,upper,size\na,0,4,8\nz,100,200,0\n", &[(1, 0)]),
-    ("only", "id,lower,upper,size\nz,0,4,0\n", &[(0, 0)]),
-    ("all", "id,lower,upper,size\ny,0,4,0\nz,0,0,0\n", &[(0, 0), (1, 0)]),
-    ("inclusive ends", "buffer,begin,end,size\na,0,3,8\nz,0,0,0\ny,1,0,0\nb,2,5,8\n", &[(1, 0), (2, 0)]),
-    ("TVM", "buffer_id,start,end,size\n0,0,3,1024\n1,0,9,0\n2,2,5,512\n", &[(1, 0)]),
+    ("id,lower,upper,size\na,0,4,8\nz,0,9,0\nb,2,6,8\n", &[(1, 0)]),
+    ("id,lower,upper,size\nz,0,9,0\na,0,4,8\nb,2,6,8\n", &[(0, 0)]),
+    ("id,lower,upper,size\na,0,4,8\nb,2,6,8\nz,0,9,0\n", &[(2, 0)]),
+    // Never live, live after all others, and only buffers of size 0.
+    ("id,lower,upper,size\na,0,4,8\nz,3,3,0\nb,2,6,8\n", &[(1, 0)]),
+    ("id,lower,upper,size\na,0,4,8\nz,100,200,0\n", &[(1, 0)]),
+    ("id,lower,upper,size\nz,0,4,0\n", &[(0, 0)]),
+    ("id,lower,upper,size\ny,0,4,0\nz,0,0,0\n", &[(0, 0), (1, 0)]),
+    // Inclusive ends; as written by TVM, and by idealloc for MindSpore.
+    ("buffer,begin,end,size\na,0,3,8\nz,0,0,0\ny,1,0,0\nb,2,5,8\n", &[(1, 0), (2, 0)]),
+    ("buffer_id,start,end,size\n0,0,3,1024\n1,0,9,0\n2,2,5,512\n", &[(1, 0)]),
+    ("id,lower,upper,size\n0,0,12,4096\n1,0,12,0\n2,3,5,0\n3,5,9,512\n", &[(1, 0), (2, 0)]),
+    // Alignments, and gaps, which may leave nothing.
+    ("id,lower,upper,size,alignment\na,0,4,8,16\nz,0,9,0,4096\nb,2,6,8,16\n", &[(1, 0)]),
+    ("id,lower,upper,size,gaps\na,0,9,8,3-5\nz,0,9,0,2-4 6-7\nb,3,5,8,\n", &[(1, 0)]),
+    ("id,lower,upper,size,gaps\na,0,9,8,\nz,2,4,0,2-4\n", &[(1, 0)]),
+    // Fixed above another, inside another, far outside, and aligned.
+    ("id,lower,upper,size,offset\na,0,4,8,\nz,0,9,0,24\nb,2,6,8,0\n", &[(1, 24)]),
+    ("id,lower,upper,size,offset\na,0,4,8,0\nz,0,9,0,4\n", &[(1, 4)]),
+    ("id,lower,upper,size,offset\na,0,4,8,\nz,0,9,0,18446744073709551615\n", &[(1, u64::MAX)]),
+    ("id,lower,upper,size,alignment,offset\na,0,4,6,4,\nz,0,9,0,64,128\nb,0,4,6,4,\n", &[(1, 128)]),
+    ("id,lower,upper,size,separations\na,0,4,8,z b\nz,4,9,0,b\nb,6,8,8,\n", &[(1, 0)]),
+    ("id,lower,upper,size,exclusions\na,0,4,8,z\nz,0,9,0,b\nb,2,6,8,a\n", &[(1, 0)]),
+    ("id,lower,upper,size,hint\na,0,4,8,8\nz,0,9,0,16\nb,2,6,8,-1\n", &[(1, 0)]),
+    // Twins, and a crowd.
+    ("id,lower,upper,size\nx,0,4,0\ny,0,4,0\na,0,4,8\nb,0,4,8\nz,0,4,0\n", &[(0, 0), (1, 0), (4, 0)]),
     (
-        "MindSpore by idealloc",
-        "id,lower,upper,size\n0,0,12,4096\n1,0,12,0\n2,3,5,0\n3,5,9,512\n",
-        &[(1, 0), (2, 0)],
-    ),
-    ("aligned", "id,lower,upper,size,alignment\na,0,4,8,16\nz,0,9,0,4096\nb,2,6,8,16\n", &[(1, 0)]),
-    ("gaps", "id,lower,upper,size,gaps\na,0,9,8,3-5\nz,0,9,0,2-4 6-7\nb,3,5,8,\n", &[(1, 0)]),
-    ("gaps that leave nothing", "id,lower,upper,size,gaps\na,0,9,8,\nz,2,4,0,2-4\n", &[(1, 0)]),
-    ("fixed", "id,lower,upper,size,offset\na,0,4,8,\nz,0,9,0,24\nb,2,6,8,0\n", &[(1, 24)]),
-    ("fixed inside another", "id,lower,upper,size,offset\na,0,4,8,0\nz,0,9,0,4\n", &[(1, 4)]),
-    (
-        "fixed far outside",
-        "id,lower,upper,size,offset\na,0,4,8,\nz,0,9,0,18446744073709551615\n",
-        &[(1, u64::MAX)],
-    ),
-    (
-        "fixed, aligned",
-        "id,lower,upper,size,alignment,offset\na,0,4,6,4,\nz,0,9,0,64,128\nb,0,4,6,4,\n",
-        &[(1, 128)],
-    ),
-    ("separated", "id,lower,upper,size,separations\na,0,4,8,z b\nz,4,9,0,b\nb,6,8,8,\n", &[(1, 0)]),
-    ("exclusive", "id,lower,upper,size,exclusions\na,0,4,8,z\nz,0,9,0,b\nb,2,6,8,a\n", &[(1, 0)]),
-    ("hints", "id,lower,upper,size,hint\na,0,4,8,8\nz,0,9,0,16\nb,2,6,8,-1\n", &[(1, 0)]),
-    (
-        "twins",
-        "id,lower,upper,size\nx,0,4,0\ny,0,4,0\na,0,4,8\nb,0,4,8\nz,0,4,0\n",
-        &[(0, 0), (1, 0), (4, 0)],
-    ),
-    (
-        "crowded",
         "id,lower,upper,size\na,0,3,3\nb,1,5,5\nz,1,5,0\nc,2,8,4\nd,4,9,2\ny,4,4,0\ne,6,7,6\n",
         &[(2, 0), (5, 0)],
     ),
@@ -128,6 +116,11 @@ fn solved<P: InstanceProblem>(entry: &Entry<P>, instance: &Instance) -> Outcome<
     outcome.unwrap_or_else(|error| panic!("{} {} on {instance:?}: {error}", P::NAME, entry.name))
 }
 
+fn spilled(entry: &Entry<Spilling>, problem: &SpillProblem) -> Outcome<Spilling> {
+    run(entry, problem, Setup::default(), Limits::default(), &mut Silent)
+        .unwrap_or_else(|error| panic!("{}: {error}", entry.name))
+}
+
 /// Runs all algorithms on the instance with and without its buffers of size 0. Values, bounds and claims must
 /// be equal, and every memory map must show all buffers.
 fn everywhere<P: InstanceProblem + Listed>(registry: &Registry, instance: &Instance) {
@@ -145,7 +138,7 @@ fn everywhere<P: InstanceProblem + Listed>(registry: &Registry, instance: &Insta
     }
 }
 
-fn draw<P: InstanceProblem>(instance: &Instance, pieces: &[Vec<plimsoll::model::Piece>]) {
+fn draw<P: InstanceProblem>(instance: &Instance, pieces: &[Vec<Piece>]) {
     let (problem, bound) = (P::NAME, Bytes::ZERO);
     let map = Map::new(instance, problem, "x", pieces, bound);
     let mut text = Vec::new();
@@ -159,16 +152,16 @@ fn draw<P: InstanceProblem>(instance: &Instance, pieces: &[Vec<plimsoll::model::
 fn buffers_of_size_zero_are_solved_by_every_algorithm() {
     let registry = registry();
     assert!(CSV.len() >= 20);
-    for &(name, text, empty) in CSV {
+    for &(text, empty) in CSV {
         let instance = csv(text);
-        assert!(instance.has_empty(), "{name}");
+        assert!(instance.has_empty(), "{text}");
         everywhere::<Offsets>(&registry, &instance);
-        everywhere::<plimsoll::model::SplitBuffers>(&registry, &instance);
-        everywhere::<plimsoll::model::SharedObjects>(&registry, &instance);
+        everywhere::<SplitBuffers>(&registry, &instance);
+        everywhere::<SharedObjects>(&registry, &instance);
         for entry in &registry.offsets {
             let layout = solved(entry, &instance).solution.unwrap();
             for &(at, offset) in empty {
-                assert_eq!(layout.offsets()[at].get(), offset, "{name}: {}", entry.name);
+                assert_eq!(layout.offsets()[at].get(), offset, "{text}: {}", entry.name);
             }
         }
     }
@@ -181,8 +174,8 @@ fn documents_with_buffers_of_size_zero_are_solved() {
     assert_eq!(instances.len(), 2);
     for instance in &instances {
         everywhere::<Offsets>(&registry, instance);
-        everywhere::<plimsoll::model::SplitBuffers>(&registry, instance);
-        everywhere::<plimsoll::model::SharedObjects>(&registry, instance);
+        everywhere::<SplitBuffers>(&registry, instance);
+        everywhere::<SharedObjects>(&registry, instance);
     }
     // 'b' and 'with-b' form one buffer of 16 bytes with the lifespan of 'b'. This buffer may reuse the memory
     // of 'a'.
@@ -193,27 +186,17 @@ fn documents_with_buffers_of_size_zero_are_solved() {
 #[test]
 fn buffers_of_size_zero_are_never_spilled() {
     let registry = registry();
-    let problems = CSV.iter().map(|&(_, text, _)| csv(text)).chain(dsa());
+    let problems = CSV.iter().map(|&(text, _)| csv(text)).chain(dsa());
     for instance in problems {
         let capacity = load(&instance).0.get() / 2;
         let instance = instance.with_capacity(Some(Bytes::new(capacity)));
         let problem = SpillProblem::written_and_read(instance.clone()).unwrap();
         let part = SpillProblem::written_and_read(sized(&instance)).unwrap();
         for entry in &registry.spilling {
-            let run = |problem| {
-                run::<Spilling>(
-                    entry,
-                    problem,
-                    Setup::default(),
-                    Limits::default(),
-                    &mut plimsoll::model::Silent,
-                )
-                .unwrap_or_else(|error| panic!("{} on {instance:?}: {error}", entry.name))
-            };
-            let (whole, without) = (run(&problem), run(&part));
+            let (whole, without) = (spilled(entry, &problem), spilled(entry, &part));
             assert_eq!(whole.value, without.value, "{} on {instance:?}", entry.name);
-            let spilled = whole.solution.unwrap();
-            assert!(spilled.spilled().all(|id| !instance.buffer(id).is_empty()), "{}", entry.name);
+            let solution = whole.solution.unwrap();
+            assert!(solution.spilled().all(|id| !instance.buffer(id).is_empty()), "{}", entry.name);
         }
     }
 }
@@ -233,7 +216,7 @@ fn every_algorithm_proves_contradictory_fixed_offsets_infeasible() {
         for capacity in [None, Some(4), Some(1 << 40), Some(u64::MAX)] {
             let instance = csv(text).with_capacity(capacity.map(Bytes::new));
             refuted::<Offsets>(&registry, &instance, names);
-            refuted::<plimsoll::model::SplitBuffers>(&registry, &instance, names);
+            refuted::<SplitBuffers>(&registry, &instance, names);
         }
         // Shared objects have no addresses.
         for entry in &registry.shared_objects {
@@ -257,7 +240,7 @@ fn every_algorithm_proves_a_fixed_end_above_the_capacity_infeasible() {
     let instance =
         csv("id,lower,upper,size,offset\na,0,4,8,4\nb,2,6,1,0\n").with_capacity(Some(Bytes::new(11)));
     refuted::<Offsets>(&registry, &instance, &["a"]);
-    refuted::<plimsoll::model::SplitBuffers>(&registry, &instance, &["a"]);
+    refuted::<SplitBuffers>(&registry, &instance, &["a"]);
 }
 
 #[test]
@@ -267,21 +250,16 @@ fn one_of_two_contradictory_fixed_offsets_is_spilled() {
         let instance = csv(text).with_capacity(Some(Bytes::new(1000)));
         let ids: Vec<_> = instance.ids().filter(|&id| names.contains(&instance.buffer(id).name())).collect();
         let problem = SpillProblem::written_and_read(instance.clone()).unwrap();
-        let mut kept = plimsoll::model::written_and_read(&instance);
+        let mut kept = written_and_read(&instance);
         for id in ids {
             kept[id.index()] = None;
         }
         let stuck = SpillProblem::new(instance, kept).unwrap();
         for entry in &registry.spilling {
-            let run = |problem| {
-                let silent = &mut plimsoll::model::Silent;
-                run::<Spilling>(entry, problem, Setup::default(), Limits::default(), silent).unwrap()
-            };
-            let outcome = run(&problem);
+            let outcome = spilled(entry, &problem);
             assert_eq!(outcome.value, Some(Bytes::new(16)), "{}", entry.name);
-            let expected =
-                if entry.kind == plimsoll::model::Kind::Exact { Claim::Infeasible } else { Claim::Unknown };
-            assert_eq!(run(&stuck).claim, expected, "{}", entry.name);
+            let expected = if entry.kind == Kind::Exact { Claim::Infeasible } else { Claim::Unknown };
+            assert_eq!(spilled(entry, &stuck).claim, expected, "{}", entry.name);
         }
     }
 }

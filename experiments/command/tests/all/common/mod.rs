@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// An instance with load 7 and optimum 17. Only a search proves the optimum.
@@ -42,6 +43,13 @@ pub struct Run {
 impl Scratch {
     pub fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// Creates a folder with a file.
+    pub fn with(name: &str, text: impl AsRef<[u8]>) -> Self {
+        let scratch = Self::new();
+        scratch.write(name, text);
+        scratch
     }
 
     /// Creates a folder with these models, which are seeds of the fuzz targets.
@@ -236,6 +244,15 @@ pub fn seed(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fuzz/seeds/{suffix}_model/{name}"))
 }
 
+/// Waits until something is done, and fails if it takes longer than the given time.
+pub fn wait_until(what: &str, longest: Duration, mut done: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !done() {
+        assert!(started.elapsed() < longest, "{what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// Returns the names of the algorithms of one kind for the offset problem.
 pub fn algorithms(kind: &str) -> Vec<String> {
     let list = Scratch::new().plimsoll(&["list", "--json"]).exits(0).json();
@@ -253,5 +270,16 @@ impl Moments {
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// Pseudo-random whole numbers, which are the same on every machine.
+pub struct Random(pub u64);
+
+impl Random {
+    /// Returns a number below `end`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
     }
 }
