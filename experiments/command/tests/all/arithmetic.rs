@@ -74,8 +74,7 @@ fn every_problem_reports_the_arithmetic_of_its_bounds() {
     if !has_ilp() {
         return;
     }
-    let scratch = Scratch::new();
-    scratch.ok("generate lenet5 --out net.json");
+    let scratch = Scratch::after("generate lenet5 --out net.json");
     scratch.write("tiny.csv", TINY);
     let is_set = |found: &Value, key: &str| {
         assert!(matches!(found[key].as_str(), Some("exact" | "floating-point")), "{key} of {found}");

@@ -157,8 +157,7 @@ fn lists_in_json_are_not_objects() {
 
 #[test]
 fn errors_name_the_file() {
-    let scratch = Scratch::new();
-    scratch.ok("generate lenet5 --out net.json");
+    let scratch = Scratch::after("generate lenet5 --out net.json");
     scratch.write("empty.toml", "");
     let why = "empty.toml, line 1: the list of processing units is empty";
     scratch.refuses("fuse net.json --units empty.toml", &[why]);

@@ -8,8 +8,7 @@ use std::process::{Command, Stdio};
 const SOLVED: &str = "id,lower,upper,size,offset\na,0,4,4,0\nb,0,2,4,4\nc,2,4,4,4\n";
 
 fn tiny() -> Scratch {
-    let scratch = Scratch::with("tiny.csv", TINY);
-    scratch
+    Scratch::with("tiny.csv", TINY)
 }
 
 /// Returns the sorted names of the files in the scratch folder.

@@ -171,8 +171,7 @@ fn families_of_graphs_are_generated() {
 
 #[test]
 fn a_plan_is_compared_with_a_capacity() {
-    let scratch = Scratch::new();
-    scratch.ok("generate lenet5 --out net.json");
+    let scratch = Scratch::after("generate lenet5 --out net.json");
     let arena = scratch.json("plan net.json")["arena"].as_u64().unwrap();
     let line = format!("plan net.json --capacity {arena}");
     let fits = format!("capacity {arena} bytes (36.8 KiB): fits without the weights, 0 bytes to spare");

@@ -144,8 +144,7 @@ fn errors_in_files_name_line_and_value() {
 
 #[test]
 fn compared_orders_stop_at_a_proven_optimum() {
-    let scratch = Scratch::new();
-    scratch.ok("generate nasnet-a --out net.json");
+    let scratch = Scratch::after("generate nasnet-a --out net.json");
     let rows = scratch.json("order net.json --compare --time-limit 30")["rows"].clone();
     let rows = rows.as_array().unwrap();
     let of = |name: &str| rows.iter().find(|row| row["algorithm"] == name).unwrap();

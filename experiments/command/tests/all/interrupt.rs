@@ -9,8 +9,7 @@ use std::time::Duration;
 
 /// Creates a scratch folder with inputs that keep every command busy.
 fn inputs() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.ok("generate perturbed --buffers 300 --seed 3 -o hard.csv");
+    let scratch = Scratch::after("generate perturbed --buffers 300 --seed 3 -o hard.csv");
     scratch.ok("generate layered --param n=300 --param width=12 -o layered.json");
     scratch.ok("generate darts -o darts.json");
     scratch

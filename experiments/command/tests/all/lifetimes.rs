@@ -65,12 +65,15 @@ fn an_unread_input_is_live_at_the_start_only_in_every_command() {
     contains(&scratch.read("t.csv"), &["u,100,0,1,", "a,120,1,3,"]);
 }
 
+/// Name, tensors, inputs, outputs, operators, and the bytes that are needed.
+type Case<'a> = (&'a str, &'a [(&'a str, u64, &'a str)], &'a [&'a str], &'a [&'a str], Vec<Value>, u64);
+
 #[test]
 fn degenerate_graphs_have_answers() {
     let scratch = Scratch::new();
     let (f, g) = (|to| step("f", &["x"], &[to]), step("g", &["a"], &["y"]));
     let (print, nothing) = (step("print", &["a"], &[]), step("nothing", &[], &[]));
-    let cases: [(&str, &[(&str, u64, &str)], &[&str], &[&str], Vec<Value>, u64); 9] = [
+    let cases: [Case<'_>; 9] = [
         ("empty", &[], &[], &[], vec![], 0),
         ("through", &[("x", 100, "input")], &["x"], &["x"], vec![], 100),
         ("given", &[("x", 100, "input"), ("z", 7, "input")], &["x", "z"], &[], vec![], 107),

@@ -18,8 +18,8 @@ fn a_folder_of_instances_has_a_manifest() {
     for (entry, seed) in manifest["files"].as_array().unwrap().iter().zip(7..10) {
         let name = format!("guillotine-20-{seed}.csv");
         let digest = Sha256::digest(scratch.read(&format!("set/{name}")));
-        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        has(entry, &json!({ "file": name, "sha256": digest, "seed": seed, "buffers": 20 }));
+        let digest: Vec<String> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        has(entry, &json!({ "file": name, "sha256": digest.concat(), "seed": seed, "buffers": 20 }));
         assert_eq!(entry["optimum"], entry["load"]);
     }
     assert_eq!(manifest["files"].as_array().map(Vec::len), Some(3));
@@ -38,8 +38,7 @@ fn a_folder_of_instances_has_a_manifest() {
 
 #[test]
 fn instances_are_derived_from_a_file() {
-    let scratch = Scratch::new();
-    scratch.ok("generate uniform --buffers 30 --out origin.csv");
+    let scratch = Scratch::after("generate uniform --buffers 30 --out origin.csv");
     let line = "generate refilled --of origin.csv --param unit=64";
     scratch.ok(format!("{line} --seed 3 --count 2 --out set"));
     let manifest = scratch.document("set/manifest.json");
@@ -63,8 +62,7 @@ fn instances_are_derived_from_a_file() {
 
 #[test]
 fn attributes_are_drawn_from_a_layout() {
-    let scratch = Scratch::new();
-    scratch.ok("generate guillotine --buffers 40 --out origin.csv");
+    let scratch = Scratch::after("generate guillotine --buffers 40 --out origin.csv");
     scratch.ok("solve origin.csv --output layout.csv");
     let line = "generate attributed --of origin.csv --seed 3";
     scratch.ok(format!("{line} --layout layout.csv --out given.csv"));
@@ -199,8 +197,7 @@ fn targets_without_a_file_suffix_are_folders_with_a_manifest() {
         ("chain", "", "chain-3.json"),
         ("cond-in-cond", "", "cond-in-cond.json"),
     ] {
-        let run = scratch.ok(format!("generate {family} --seed 3 -o {family} {count}"));
-        run.prints(&[&format!("{file}, ")]);
+        scratch.ok(format!("generate {family} --seed 3 -o {family} {count}")).prints(&[&format!("{file}, ")]);
         assert_eq!(std::fs::read_dir(scratch.path(family)).unwrap().count(), 2);
         scratch.ok(format!("datasets verify {family}"));
     }

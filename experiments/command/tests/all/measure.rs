@@ -49,8 +49,7 @@ fn a_machine_is_calibrated_and_predicts() {
 
 #[test]
 fn a_record_contains_raw_samples() {
-    let scratch = Scratch::new();
-    scratch.ok("generate shared-if --out branches.json");
+    let scratch = Scratch::after("generate shared-if --out branches.json");
     let line = format!("measure run branches.json --chains 2 --out record --slack 6291456 {QUICK}");
     let Some(run) = calibrating(&scratch, &line, "record/summary.csv") else { return };
     run.prints(&["latency", "chain-1-rows-16", "median error"]);

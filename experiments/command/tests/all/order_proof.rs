@@ -92,8 +92,7 @@ fn altered_orders_and_proofs_are_rejected() {
 
 #[test]
 fn a_proof_that_is_not_found_is_reported() {
-    let scratch = Scratch::new();
-    scratch.ok("generate layered --seed 2 --out g.json");
+    let scratch = Scratch::after("generate layered --seed 2 --out g.json");
     let run = scratch.ok("order g.json --proof g.proof --node-limit 5000");
     run.warns(&["so --proof writes nothing"]);
     assert!(!scratch.path("g.proof").exists());
@@ -102,8 +101,7 @@ fn a_proof_that_is_not_found_is_reported() {
 
 #[test]
 fn benchmarks_prove_bounds_of_orders() {
-    let scratch = Scratch::new();
-    scratch.ok("generate hourglass --out hard.json");
+    let scratch = Scratch::after("generate hourglass --out hard.json");
     scratch.ok("generate lenet5 --out easy.json");
     scratch.ok("generate control-mix --seed 1 --out inner.json");
     let line = "bench hard.json easy.json inner.json --problems orders --proofs --out r";

@@ -21,8 +21,7 @@ fn an_instance_is_piped_through() {
 
 #[test]
 fn a_graph_is_piped_through() {
-    let scratch = Scratch::new();
-    scratch.ok("generate lenet5 --out net.json");
+    let scratch = Scratch::after("generate lenet5 --out net.json");
     let graph = scratch.read("net.json");
     scratch.piped("plan -", &graph).exits(0).prints(&["graph        lenet5-0: "]);
     let run = scratch.piped("plan - --plot -", &graph).exits(0);
@@ -88,8 +87,7 @@ fn sizes_and_times_have_units() {
 
 #[test]
 fn descriptions_are_read_from_standard_input() {
-    let scratch = Scratch::new();
-    scratch.ok("generate lenet5 --out net.json");
+    let scratch = Scratch::after("generate lenet5 --out net.json");
     scratch.write("t.csv", TINY);
     let machine = include_str!("../../../../model/src/timelines/presets/ethos-u.toml");
     let tiers = include_str!("../../../../model/src/tiers/presets/two-tier.toml");

@@ -5,8 +5,7 @@ use serde_json::json;
 
 fn solved(text: &str) -> Scratch {
     let scratch = Scratch::with("t.csv", text);
-    let run = scratch.ok("solve t.csv -o l.csv --certificate c.json --proof t.proof");
-    run.reports(&["no layout below"]);
+    scratch.ok("solve t.csv -o l.csv --certificate c.json --proof t.proof").reports(&["no layout below"]);
     scratch
 }
 
@@ -31,8 +30,7 @@ fn a_proof_confirms_an_optimum_above_the_load() {
 
 #[test]
 fn search_proof_and_check_share_the_time_limit() {
-    let scratch = Scratch::new();
-    scratch.ok("generate recombined --param alive=16 --seed 2 -o t.csv");
+    let scratch = Scratch::after("generate recombined --param alive=16 --seed 2 -o t.csv");
     // The search does not finish, but sweeps raise the bound in a fraction of a second.
     scratch.run("solve t.csv --time-limit 2 --proof t.proof").reports(&["no layout below"]);
     scratch.ok("verify t.csv --proof t.proof");
@@ -115,8 +113,7 @@ fn benchmarks_prove_bounds_and_record_what_proofs_cost() {
 
 #[test]
 fn a_proof_that_is_not_found_within_the_limits_is_reported() {
-    let scratch = Scratch::new();
-    scratch.ok("generate above-load --buffers 40 --seed 1 --out a.csv");
+    let scratch = Scratch::after("generate above-load --buffers 40 --seed 1 --out a.csv");
     let line = "bench a.csv --problems offsets --algorithms search --proofs --out r";
     scratch.ok(line);
     assert_eq!(["claim", "certified"].map(|name| column(&scratch, "r", name)), [["optimal"]; 2]);

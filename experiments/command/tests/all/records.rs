@@ -75,15 +75,17 @@ fn benchmarks_are_reproduced_in_full() {
 
 #[test]
 fn a_record_is_rerun_and_compared() {
-    let scratch = Scratch::new();
-    scratch.ok("bench embedded --algorithms naive,exact,mini-infer --node-limit 1000 --out record");
+    let scratch =
+        Scratch::after("bench embedded --algorithms naive,exact,mini-infer --node-limit 1000 --out record");
     let good = scratch.ok("recheck record").stdout;
     assert!(good.starts_with("record") && good.lines().count() == 3, "{good}");
     let mut rows = scratch.cells("record/rows.csv");
     let number = rows[0].insert("buffers".to_owned(), "999999".to_owned()).unwrap();
     let mut writer = csv::Writer::from_path(scratch.path("changed.csv")).unwrap();
     writer.write_record(rows[0].keys()).unwrap();
-    rows.iter().for_each(|row| writer.write_record(row.values()).unwrap());
+    for row in &rows {
+        writer.write_record(row.values()).unwrap();
+    }
     writer.flush().unwrap();
     let bad = scratch.run("recheck record changed.csv").exits(1);
     let differs = format!("buffers was 999999, is now {number}");

@@ -353,8 +353,7 @@ fn the_example_of_minimalloc_is_solved() {
     assert!(text.starts_with("id,lower,upper,size,offset\nb1,0,3,4,"), "{text}");
     assert!(checked(&scratch.path("out.csv"), &input, Bytes::new(12)).1);
     std::fs::remove_file(scratch.path("out.csv")).unwrap();
-    let run = minimalloc(&scratch, "--capacity=11 --input=in.csv --output=out.csv").exits(1);
-    run.warns(&["NOT_FOUND: "]);
+    minimalloc(&scratch, "--capacity=11 --input=in.csv --output=out.csv").exits(1).warns(&["NOT_FOUND: "]);
     assert!(!scratch.path("out.csv").exists(), "no layout, no file");
     // If no capacity is given, it is 0.
     minimalloc(&scratch, "--input in.csv").exits(1);

@@ -73,8 +73,7 @@ fn a_layout_above_the_capacity_is_written_with_claim_unknown() {
     scratch.write("t.15.csv", "id,lower,upper,size\na,0,1,8\nb,0,2,4\nc,1,2,8\n");
     let json = scratch.run("solve t.15.csv --algorithm naive --json -o out.csv").exits(3).json();
     has(&json, &json!({ "claim": "unknown", "peak": 20 }));
-    let run = scratch.run("verify t.15.csv out.csv").exits(1);
-    run.prints(&["ends at 20, beyond the capacity of 15 bytes"]);
+    scratch.run("verify t.15.csv out.csv").exits(1).prints(&["ends at 20, beyond the capacity of 15 bytes"]);
     scratch.ok("verify t.15.csv out.csv --no-capacity");
 }
 

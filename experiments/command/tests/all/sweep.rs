@@ -30,8 +30,7 @@ repetitions = 1
 const RUNS: usize = 4 * (2 * 2 * 2 * 2 + 2);
 
 fn small() -> Scratch {
-    let scratch = Scratch::with("s.toml", SMALL);
-    scratch
+    Scratch::with("s.toml", SMALL)
 }
 
 /// Checks that a sweep file is refused.
@@ -116,8 +115,7 @@ fn failures_are_rows() {
 
 #[test]
 fn graphs_are_ordered() {
-    let scratch = Scratch::new();
-    scratch.ok("generate shared-if --seed 1 --out net.json");
+    let scratch = Scratch::after("generate shared-if --seed 1 --out net.json");
     scratch.write("bad.json", "{}");
     let text = "[[instances]]\ngraph = '*.json'\n[[instances]]\nfamily = 'chain'\nparams = { n = [3, 4] }\n\
         [[algorithms]]\nnames = ['exact', 'as-in-file']\nproblem = 'orders'\n";

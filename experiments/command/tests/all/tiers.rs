@@ -220,8 +220,7 @@ fn shared_objects_with_conflicts_have_their_own_default_solver() {
 /// holds for files and for built-in machines.
 #[test]
 fn errors_distinguish_machines_of_overlap_and_tiers() {
-    let scratch = Scratch::new();
-    scratch.ok("generate lenet5 --out net.json");
+    let scratch = Scratch::after("generate lenet5 --out net.json");
     scratch.write("chip.toml", include_str!("../../../../model/src/timelines/presets/luna.toml"));
     scratch.write("tiers.toml", include_str!("../../../../model/src/tiers/presets/two-tier.toml"));
     for (command, machines, why) in [
@@ -238,8 +237,7 @@ fn errors_distinguish_machines_of_overlap_and_tiers() {
 /// Tests that `overlap` and `tiers` read their own sections of the same machine file.
 #[test]
 fn one_file_describes_a_machine_for_both_commands() {
-    let scratch = Scratch::new();
-    scratch.ok("generate lenet5 --out net.json");
+    let scratch = Scratch::after("generate lenet5 --out net.json");
     let overlap = include_str!("../../../../model/src/timelines/presets/luna.toml");
     let tiers = include_str!("../../../../model/src/tiers/presets/two-tier.toml");
     // In a file without tiers, an alignment outside of [memory] is an error.

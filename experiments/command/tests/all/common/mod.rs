@@ -52,6 +52,14 @@ impl Scratch {
         scratch
     }
 
+    /// Creates a folder in which this line has run.
+    #[track_caller]
+    pub fn after(line: &str) -> Self {
+        let scratch = Self::new();
+        scratch.ok(line);
+        scratch
+    }
+
     /// Creates a folder with these models, which are seeds of the fuzz targets.
     pub fn with_models(names: &[&str]) -> Self {
         let scratch = Self::new();
@@ -128,7 +136,9 @@ impl Scratch {
     /// Reads the rows of a record, without measured times and memory.
     pub fn steady(&self, record: &str) -> Vec<Cells> {
         let mut rows = self.cells(&format!("{record}/rows.csv"));
-        rows.iter_mut().for_each(|row| row.retain(|name, _| !MEASURED.contains(&name.as_str())));
+        for row in &mut rows {
+            row.retain(|name, _| !MEASURED.contains(&name.as_str()));
+        }
         rows
     }
 
