@@ -27,7 +27,7 @@ fn integer_searches_are_exact() {
     let scratch = Scratch::new();
     scratch.ok(ABOVE);
     has(&scratch.json("solve c.csv"), &json!({ "claim": "optimal", "arithmetic": "exact" }));
-    let run = scratch.ok("bench c.csv --problems offsets --algorithms exact,search --details --out rec");
+    let run = scratch.ok("bench c.csv --problems offsets --algorithms exact,search --verbose --out rec");
     assert!(!run.stdout.contains("floating"), "{}", run.stdout);
     assert_eq!(scratch.read("rec/rows.csv").matches(",exact,").count(), 2 + 2, "kinds and arithmetic");
 }
@@ -53,12 +53,12 @@ fn claims_proved_by_highs_alone_are_marked() {
         let screen = scratch.ok(&line).stdout;
         let note = "1 best bound rests on floating-point arithmetic alone";
         assert_eq!(screen.contains(note), alone, "{screen}");
-        let details = scratch.ok(format!("{line} --details")).stdout;
+        let details = scratch.ok(format!("{line} --verbose")).stdout;
         contains(&details, &["optimal (floating point)"]);
         assert_eq!(details.contains(&marked), alone, "{details}");
     }
     contains(&scratch.read("alone/rows.csv"), &[",floating-point,"]);
-    let run = scratch.ok("bench c.csv --processes --algorithms ilp --details --out whole");
+    let run = scratch.ok("bench c.csv --processes --algorithms ilp --verbose --out whole");
     run.prints(&["optimal (floating point)"]);
     scratch.write("s.toml", "[[instances]]\npath = 'c.csv'\n[[algorithms]]\nnames = ['ilp', 'exact']\n");
     scratch.ok("sweep s.toml --out sweep");

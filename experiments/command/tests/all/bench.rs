@@ -20,7 +20,7 @@ fn number(row: &Cells, column: &str) -> u64 {
 fn a_record_contains_rows_pages_and_maps() {
     let scratch = Scratch::new();
     let line = "bench embedded --algorithms first-fit-size,first-fit-start --problems offsets --out rec";
-    let run = scratch.ok(format!("{line} --details"));
+    let run = scratch.ok(format!("{line} --verbose"));
     assert!(run.stdout.contains("pisarchyk-lee") && run.stderr.is_empty(), "{}", run.stderr);
     let rows = rows(&scratch, "rec");
     let instances: BTreeSet<&String> = rows.iter().map(|row| &row["instance"]).collect();
@@ -136,7 +136,7 @@ fn built_in_algorithms_run_as_processes_and_are_compared() {
     let scratch = Scratch::with("tiny.8.csv", TINY);
     scratch.write("less.7.csv", TINY);
     let line = "bench tiny.8.csv less.7.csv --decide --processes --algorithms exact,naive --seeds 2";
-    let run = scratch.ok(format!("{line} --reference exact --shift 0.5 --details --out rec"));
+    let run = scratch.ok(format!("{line} --reference exact --shift 0.5 --verbose --out rec"));
     run.prints(&["naive / exact", "shift 0.5"]);
     let found = rows(&scratch, "rec");
     assert_eq!(found.len(), 8);
@@ -164,7 +164,7 @@ fn built_in_algorithms_run_as_processes_and_are_compared() {
 fn unsupported_questions_are_rejected() {
     let scratch = Scratch::with("tiny.8.csv", TINY);
     for (options, why) in [
-        ("--processes --problems pools", "--processes supports only the problem offsets"),
+        ("--processes --problems shared-objects", "--processes supports only the problem offsets"),
         ("--reference naive", "--reference 'naive': this algorithm is not part of the benchmark"),
         ("--decide=some", "expected a size such as 1048576, 64k, 1.5MiB or 2GB, or file, or load"),
         ("--external-version x=true", "no external planner is called 'x'"),

@@ -73,7 +73,7 @@ fn violations_of_the_capacity_share_a_line() {
 #[test]
 fn answers_to_other_problems_are_compared_among_themselves() {
     let scratch = scratch();
-    for solver in ["shared-greedy-by-size", "patent-scattered"] {
+    for solver in ["shared-greedy-by-size", "split-by-size"] {
         scratch.ok(format!("solve t.12.csv --no-capacity --algorithm {solver} -o other.csv"));
         scratch.run("compare t.12.csv other.csv --plot p.svg").prints(&["other.csv"]);
         let run = scratch.run("compare t.12.csv offsets.csv other.csv").exits(2);

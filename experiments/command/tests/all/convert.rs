@@ -98,7 +98,7 @@ fn decisions_are_noted() {
     scratch.write("k.json", value.to_string());
     scratch.ok("convert k.json -o out").warns(&["buffer 7 'z': bound to pool 2 'Mat'"]);
     // Colocated buffers become one allocation of the larger size.
-    let run = scratch.ok("bench k.json --algorithms first-fit-size --problems offsets --details");
+    let run = scratch.ok("bench k.json --algorithms first-fit-size --problems offsets --verbose");
     assert!(run.stderr.is_empty() && run.stdout.contains("k-Vec"), "{}", run.stderr);
     run.prints(&["k-Mat"]);
 }

@@ -398,7 +398,7 @@ fn bad_arguments_are_rejected() {
     }
     assert_eq!(std::fs::read_dir(scratch.path("own")).unwrap().count(), 1);
     let run = scratch.run("reproduce patent --time-limit 0").exits(3);
-    run.warns(&["patent-descending on patent: nothing found within the limits"]);
+    run.warns(&["reuse-by-size on patent: nothing found within the limits"]);
     let run = with_corpora(&scratch, "patent", None);
     run.refuses(&["PLIMSOLL_CORPORA: ", "is not a folder"]);
 }

@@ -57,7 +57,7 @@ fn each_relation_is_planned_and_collisions_are_reported() {
         has(&report, &expected);
         assert!(report["lower_bound"].as_u64().unwrap() <= report["arena"].as_u64().unwrap(), "{report}");
     }
-    let pools = plan(SKIP, "reachable --problem pools --algorithm mini-infer");
+    let pools = plan(SKIP, "reachable --problem shared-objects --algorithm mini-infer");
     assert!(pools["arena"].as_u64() >= Some(270), "{pools}");
 }
 
@@ -81,7 +81,7 @@ fn the_comparison_has_a_row_per_relation() {
     for row in rows {
         let number = |key: &str| row[key].as_u64().unwrap();
         assert!(number("clique") <= number("split") && number("split") <= number("exact"), "{row}");
-        assert!(number("exact") <= number("patent") && number("split") <= number("patent_split"));
+        assert!(number("exact") <= number("reuse_by_size") && number("split") <= number("split_by_size"));
         has(row, &json!({ "exact_claim": "optimal", "split_claim": "optimal" }));
         assert_eq!(number("overlooked") > 0, row["conflicts"] == "mutex", "{row}");
         assert!(number("exposed") == 0 || row["conflicts"] != "reachable", "{row}");

@@ -321,7 +321,7 @@ fn errors_in_sweep_files_name_line_key_and_value() {
         ),
         (&format!("{size}\nproblem = 'x'"), &["unknown problem 'x'"]),
         (
-            &format!("{size}\nproblem = 'pools'"),
+            &format!("{size}\nproblem = 'shared-objects'"),
             &["unknown algorithm 'first-fit-size' for shared-objects; expected one of "],
         ),
         (&format!("{size}\nthreads = 0"), &["threads is 0; expected 1 to 1024"]),

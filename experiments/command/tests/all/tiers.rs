@@ -213,7 +213,7 @@ fn input_files_are_never_overwritten() {
 #[cfg(feature = "ilp")]
 #[test]
 fn shared_objects_with_conflicts_have_their_own_default_solver() {
-    scratch().ok("plan net.json --conflicts reachable --problem pools").prints(&["pool-ilp"]);
+    scratch().ok("plan net.json --conflicts reachable --problem shared-objects").prints(&["pool-ilp"]);
 }
 
 /// Tests that `tiers` rejects machines for `overlap`, and vice versa, with a specific error message. This

@@ -204,7 +204,7 @@ fn answers_to_every_problem_are_verified() {
     tampered("output,7,9,3,6,slow,", "output,7,9,3,6,chip,0", "conflict");
     let mut certificate = certified(&scratch, TINY);
     certificate["peak"] = json!(null);
-    scratch.ok("solve t.csv --problem pools -o o.csv");
+    scratch.ok("solve t.csv --problem shared-objects -o o.csv");
     scratch.refuses("verify t.csv o.csv --certificate c.json", &["only layouts", "shared-objects"]);
 }
 
@@ -287,7 +287,7 @@ fn unknown_columns_are_noted_once() {
 #[test]
 fn shared_objects_note_ignored_columns() {
     let scratch = Scratch::with("t.csv", "id,lower,upper,size,alignment,offset\na,0,2,4,8,\nb,1,3,4,8,16\n");
-    let run = scratch.ok("solve t.csv --problem pools --json");
+    let run = scratch.ok("solve t.csv --problem shared-objects --json");
     run.warns(&["2 buffers have an alignment", "1 buffer has a fixed offset"]);
     assert_eq!(run.json()["notes"].as_array().map(Vec::len), Some(2));
     assert!(scratch.ok("solve t.csv").stderr.is_empty());
