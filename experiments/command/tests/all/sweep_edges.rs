@@ -284,8 +284,8 @@ fn bad_external_programs_are_rejected() {
             "names: an external planner must have exactly one name; found 2",
         ),
         (
-            format!("names = 'a'\nproblem = 'pools'\n{line}"),
-            "problem is 'pools'; external planners support only offsets",
+            format!("names = 'a'\nproblem = 'shared-objects'\n{line}"),
+            "problem is 'shared-objects'; external planners support only offsets",
         ),
         (format!("names = 'a'\nnodes = 5\n{line}"), "nodes: external planners have no node limit"),
         ("names = 'a'\nexternal = 'cmd {input}'\n".to_owned(), "the command has no {output}"),
@@ -369,7 +369,7 @@ fn traces_and_layouts_are_kept_on_request() {
     let text = "trace = true\nlayouts = true\nseeds = '0..2'\nlimits.nodes = 300\n\
         [[instances]]\nfamily = 'guillotine'\nbuffers = [9, 30]\n\
         [[algorithms]]\nnames = ['iterated-search', 'brute-force']\n\
-        [[algorithms]]\nproblem = 'pools'\nnames = 'in-order'\n";
+        [[algorithms]]\nproblem = 'shared-objects'\nnames = 'in-order'\n";
     scratch.write("s.toml", text);
     scratch.ok("sweep s.toml --out o");
     let found = scratch.rows("o");

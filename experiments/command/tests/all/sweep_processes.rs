@@ -39,7 +39,7 @@ fn killed_at_random(seeds: u64, nodes: u64, kills: u32, moments: u64) {
         "seeds = '0..{seeds}'\nlimits.nodes = {nodes}\n\
          [[instances]]\nfamily = 'guillotine'\nbuffers = [20, 40]\nseeds = '0..5'\n\
          [[algorithms]]\nnames = ['first-fit-size', 'iterated-search', 'search']\n\
-         [[algorithms]]\nproblem = 'pools'\nnames = 'shared-greedy-by-size'\n\
+         [[algorithms]]\nproblem = 'shared-objects'\nnames = 'shared-greedy-by-size'\n\
          [[algorithms]]\nproblem = 'split-buffers'\nnames = 'heuristics'\n"
     );
     let scratch = Scratch::with("s.toml", text);
