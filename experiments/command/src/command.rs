@@ -43,7 +43,7 @@ pub trait Command: Args {
     const EXAMPLES: &[(&str, &str)];
     /// The help on exit codes.
     const CODES: &str = EXIT_CODES;
-    /// Names of problems, each with a command line whose last option selects the algorithm.
+    /// Names of problems, each with the arguments of `plimsoll` before the name of an algorithm.
     const SOLVES: &[(&str, &str)] = &[];
     /// Whether the command shows the progress of runs. Commands that draw a progress bar of their own do not.
     const HAS_PROGRESS: bool = false;

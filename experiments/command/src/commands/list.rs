@@ -245,7 +245,7 @@ struct All {
     conflicts: Vec<Item>,
     cases: Vec<Item>,
     machines: Vec<Item>,
-    /// The arguments of a command for each problem. The last one selects the algorithm.
+    /// For each problem, the arguments of a command before the name of an algorithm.
     usages: Vec<(&'static str, &'static str)>,
 }
 
@@ -321,7 +321,7 @@ impl All {
         ]
     }
 
-    /// Returns the arguments of a command that answers a problem.
+    /// Returns the arguments of a command that answers a problem, before the name of an algorithm.
     fn usage(&self, problem: &str) -> Option<&'static str> {
         self.usages.iter().find(|(name, _)| *name == problem).map(|(_, usage)| *usage)
     }
@@ -370,7 +370,7 @@ impl All {
         let text = &mut listing.text;
         text.push(&format!("{problem}: {}\n", objective(problem)));
         if let Some(usage) = self.usage(problem) {
-            text.line("used by", format_args!("plimsoll {usage} NAME"));
+            text.line("used by", format_args!("plimsoll {usage}NAME"));
         }
         let row = |item: &&Item| cells![item.name, item.kind, &item.about];
         text.table(&["name", "kind", "description"], own.iter().map(row));
@@ -500,7 +500,7 @@ impl All {
             let parameters = parameters.as_deref().unwrap_or_default();
             let more = if parameters.is_empty() { "" } else { "[:PARAMETER..]" };
             if let Some(usage) = self.usage(problem) {
-                text.line("used by", format_args!("plimsoll {usage} {name}{more}"));
+                text.line("used by", format_args!("plimsoll {usage}{name}{more}"));
             }
             if !parameters.is_empty() {
                 let row = |one: &Parameter| cells![one.name, one.about];

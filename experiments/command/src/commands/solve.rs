@@ -83,9 +83,9 @@ impl Command for SolveArgs {
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
     const SOLVES: &[(&str, &str)] = &[
-        (Offsets::NAME, "solve INSTANCE --algorithm"),
-        (SplitBuffers::NAME, "solve INSTANCE --problem split-buffers --algorithm"),
-        (SharedObjects::NAME, "solve INSTANCE --problem shared-objects --algorithm"),
+        (Offsets::NAME, "solve INSTANCE --algorithm "),
+        (SplitBuffers::NAME, "solve INSTANCE --problem split-buffers --algorithm "),
+        (SharedObjects::NAME, "solve INSTANCE --problem shared-objects --algorithm "),
     ];
 
     fn run(&self, _: &Commands) -> Result<u8, Failure> {

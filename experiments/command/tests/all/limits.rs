@@ -96,7 +96,7 @@ fn every_algorithm(scratch: &Scratch, kind: &str, file: &str) -> Vec<Vec<String>
     for problem in PROBLEMS {
         let list = scratch.plimsoll(&["list", problem]).exits(0).words();
         let (_, usage) = list.split_once("used by plimsoll ").expect("every problem has a command");
-        let (usage, _) = usage.split_once(" NAME name").expect("the algorithms follow");
+        let (usage, _) = usage.split_once("NAME name").expect("the algorithms follow");
         if !usage.split(' ').any(|word| word == kind) {
             continue;
         }
@@ -104,8 +104,7 @@ fn every_algorithm(scratch: &Scratch, kind: &str, file: &str) -> Vec<Vec<String>
         let usage = usage.replace(kind, &format!("{file}{fuse}")).replace("BYTES", "900000");
         let usage = usage.replace("--machine NAME", "--machine generic");
         for algorithm in algorithms(&plimsoll::registry(), problem) {
-            // The value of --joint is optional, so it follows an equals sign.
-            all.push(format!("{usage}={}", algorithm.name).split(' ').map(str::to_owned).collect());
+            all.push(format!("{usage}{}", algorithm.name).split(' ').map(str::to_owned).collect());
         }
     }
     all

@@ -36,7 +36,7 @@ impl Command for FuseArgs {
     ];
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
-    const SOLVES: &[(&str, &str)] = &[(Fusions::NAME, "fuse MODEL --algorithm")];
+    const SOLVES: &[(&str, &str)] = &[(Fusions::NAME, "fuse MODEL --algorithm ")];
 
     fn run(&self, _: &Commands) -> Result<u8, Failure> {
         main(self)

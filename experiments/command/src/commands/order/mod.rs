@@ -45,7 +45,7 @@ impl Command for OrderArgs {
     ];
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
-    const SOLVES: &[(&str, &str)] = &[(Orders::NAME, "order MODEL --algorithm")];
+    const SOLVES: &[(&str, &str)] = &[(Orders::NAME, "order MODEL --algorithm ")];
 
     fn run(&self, _: &Commands) -> Result<u8, Failure> {
         main(self)

@@ -39,7 +39,7 @@ impl Command for OverlapArgs {
     ];
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
-    const SOLVES: &[(&str, &str)] = &[(Timelines::NAME, "overlap MODEL --machine NAME --algorithm")];
+    const SOLVES: &[(&str, &str)] = &[(Timelines::NAME, "overlap MODEL --machine NAME --algorithm ")];
 
     fn run(&self, _: &Commands) -> Result<u8, Failure> {
         main(self)

@@ -43,7 +43,7 @@ impl Command for PlanArgs {
     ];
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
-    const SOLVES: &[(&str, &str)] = &[(Joint::NAME, "plan MODEL --joint")];
+    const SOLVES: &[(&str, &str)] = &[(Joint::NAME, "plan MODEL --joint=")];
 
     fn run(&self, _: &Commands) -> Result<u8, Failure> {
         main(self)

@@ -39,7 +39,7 @@ impl Command for SpillArgs {
     ];
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
-    const SOLVES: &[(&str, &str)] = &[(Spilling::NAME, "spill INSTANCE --capacity BYTES --algorithm")];
+    const SOLVES: &[(&str, &str)] = &[(Spilling::NAME, "spill INSTANCE --capacity BYTES --algorithm ")];
 
     fn run(&self, _: &Commands) -> Result<u8, Failure> {
         main(self)

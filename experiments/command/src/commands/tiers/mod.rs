@@ -41,7 +41,7 @@ impl Command for TiersArgs {
     ];
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
-    const SOLVES: &[(&str, &str)] = &[(Tiers::NAME, "tiers MODEL --machine NAME --algorithm")];
+    const SOLVES: &[(&str, &str)] = &[(Tiers::NAME, "tiers MODEL --machine NAME --algorithm ")];
 
     fn run(&self, _: &Commands) -> Result<u8, Failure> {
         main(self)
