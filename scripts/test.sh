@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the checks that must pass before a change is merged.
-#   scripts/test.sh        format, lints and tests: one build for lints and one for all tests
+#   scripts/test.sh        format, lints, sizes of packages, and tests: one build for lints and one for all tests
 #   scripts/test.sh long   tests that take minutes, documentation, the wheel, and the command without HiGHS and z3
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,6 +15,7 @@ case "${1:-}" in
 "")
     step cargo fmt --all --check
     step cargo clippy --workspace --all-targets --locked -- -D warnings
+    step bash scripts/package.sh list --allow-dirty
     step cargo test --workspace --locked
     step bash scripts/python.sh
     ;;

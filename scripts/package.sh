@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Packs the published crates, and checks them from the packed files alone: the library builds and its examples
+# run, and the command installs and answers the first example of the README in an empty folder.
+#
+#   scripts/package.sh                    packs and checks everything
+#   scripts/package.sh list [OPTION..]    packs with these options of Cargo, and checks only the sizes
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-$PWD/target}
+limit=$((2 << 20))
+
+# Packs the crates. The Python package and the C library are released in other forms.
+pack() {
+    rm -f "$target"/package/*.crate
+    cargo package --workspace --exclude plimsoll-python --exclude plimsoll-capi --no-verify --locked "$@"
+    local crate bytes
+    for crate in "$target"/package/*.crate; do
+        bytes=$(wc -c <"$crate")
+        echo "$(basename "$crate"): $bytes bytes" >&2
+        if [ "$bytes" -gt "$limit" ]; then
+            echo "the package is larger than $limit bytes" >&2
+            exit 1
+        fi
+    done
+}
+
+# Unpacks the crates outside the workspace, so that nothing else of it is found.
+check() {
+    local folder crate name
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    local patches=()
+    for crate in "$target"/package/*.crate; do
+        tar -xzf "$crate" -C "$folder"
+        name=$(basename "$crate" .crate)
+        patches+=(--config "patch.crates-io.${name%-*}.path='$folder/$name'")
+    done
+    export CARGO_TARGET_DIR=$target/packed
+    local library=("$folder"/plimsoll-[0-9]*) command=("$folder"/plimsoll-command-*)
+    (cd "${library[0]}" && cargo test --doc "${patches[@]}")
+    cargo install --path "${command[0]}" --no-default-features --root "$folder/root" "${patches[@]}"
+    mkdir "$folder/empty"
+    sed -n '/<!-- file: example.12.csv -->/,/^```$/p' README.md | sed '1,2d;$d' >"$folder/empty/example.12.csv"
+    (cd "$folder/empty" && "$folder/root/bin/plimsoll" solve example.12.csv)
+}
+
+case "${1:-}" in
+"")
+    pack
+    check
+    ;;
+list) pack "${@:2}" ;;
+*)
+    echo "usage: scripts/package.sh [list [OPTION..]]" >&2
+    exit 2
+    ;;
+esac
