@@ -24,21 +24,21 @@ pack() {
     done
 }
 
-# Unpacks the crates outside the workspace, so that nothing else of it is found.
+# Unpacks the crates into a workspace of their own, so that nothing else of this one is found.
 check() {
-    local folder crate name
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT
-    local patches=()
+    local crate name
+    printf '[workspace]\nresolver = "3"\nmembers = ["plimsoll*"]\n\n[patch.crates-io]\n' >"$folder/Cargo.toml"
     for crate in "$target"/package/*.crate; do
         tar -xzf "$crate" -C "$folder"
         name=$(basename "$crate" .crate)
-        patches+=(--config "patch.crates-io.${name%-*}.path='$folder/$name'")
+        echo "${name%-*} = { path = \"$name\" }" >>"$folder/Cargo.toml"
     done
+    cp Cargo.lock "$folder"
     export CARGO_TARGET_DIR=$target/packed
-    local library=("$folder"/plimsoll-[0-9]*) command=("$folder"/plimsoll-command-*)
-    (cd "${library[0]}" && cargo test --doc "${patches[@]}")
-    cargo install --path "${command[0]}" --no-default-features --root "$folder/root" "${patches[@]}"
+    (cd "$folder" && cargo test --doc --package plimsoll)
+    cargo install --path "$folder"/plimsoll-command-* --no-default-features --root "$folder/root"
     mkdir "$folder/empty"
     sed -n '/<!-- file: example.12.csv -->/,/^```$/p' README.md | sed '1,2d;$d' >"$folder/empty/example.12.csv"
     (cd "$folder/empty" && "$folder/root/bin/plimsoll" solve example.12.csv)
