@@ -38,7 +38,7 @@ check() {
     cp Cargo.lock "$folder"
     export CARGO_TARGET_DIR=$target/packed
     (cd "$folder" && cargo test --doc --package plimsoll)
-    cargo install --path "$folder"/plimsoll-command-* --no-default-features --root "$folder/root"
+    cargo install --locked --path "$folder"/plimsoll-command-* --no-default-features --root "$folder/root"
     mkdir "$folder/empty"
     sed -n '/<!-- file: example.12.csv -->/,/^```$/p' README.md | sed '1,2d;$d' >"$folder/empty/example.12.csv"
     (cd "$folder/empty" && "$folder/root/bin/plimsoll" solve example.12.csv)
