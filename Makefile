@@ -21,7 +21,7 @@ help:
 	@echo "make overhead-c    compare running times through the C library and in Rust (needs PLIMSOLL_CORPORA)"
 	@echo "make install-c PREFIX=DIR    install the C library libplimsoll, its headers and its packages"
 	@echo "make test-veripb    translate proofs of lower bounds for VeriPB, which checks them (installs it)"
-	@echo "make test-long  run all tests, and check documentation, the wheel, and the build without HiGHS and z3"
+	@echo "make test-long  run all tests, and check documentation, the wheel, the packages, and the build without HiGHS and z3"
 	@echo "make package    pack the published crates; build, install and run them from the packed files alone"
 	@echo "make bench      run Criterion benchmarks: checker, heuristics, search"
 	@echo "make results    regenerate the records in results/"

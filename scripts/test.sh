@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the checks that must pass before a change is merged.
-#   scripts/test.sh        format, lints, sizes of packages, and tests: one build for lints and one for all tests
-#   scripts/test.sh long   tests that take minutes, documentation, the wheel, and the command without HiGHS and z3
+#   scripts/test.sh        format, lints and tests: one build for lints and one for all tests
+#   scripts/test.sh long   tests that take minutes, documentation, wheel, packages, the command without HiGHS and z3
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -15,7 +15,6 @@ case "${1:-}" in
 "")
     step cargo fmt --all --check
     step cargo clippy --workspace --all-targets --locked -- -D warnings
-    step bash scripts/package.sh list --allow-dirty
     step cargo test --workspace --locked
     step bash scripts/python.sh
     ;;
@@ -31,6 +30,7 @@ long)
     cp "$target/release/plimsoll" "$target/plimsoll-lean"
     PLIMSOLL_LEAN=$target/plimsoll-lean step cargo test --workspace --release --locked --test all features::
     step bash scripts/python.sh wheel
+    step bash scripts/package.sh
     ;;
 *)
     echo "usage: scripts/test.sh [long]" >&2
