@@ -38,10 +38,10 @@ check() {
     cp Cargo.lock "$folder"
     export CARGO_TARGET_DIR=$target/packed
     (cd "$folder" && cargo test --doc --package plimsoll)
-    cargo install --locked --path "$folder"/plimsoll-command-* --no-default-features --root "$folder/root"
+    cargo install --locked --path "$folder"/plimsoll-command-* --no-default-features --root "$folder/installed"
     mkdir "$folder/empty"
     sed -n '/<!-- file: example.12.csv -->/,/^```$/p' README.md | sed '1,2d;$d' >"$folder/empty/example.12.csv"
-    (cd "$folder/empty" && "$folder/root/bin/plimsoll" solve example.12.csv)
+    (cd "$folder/empty" && "$folder/installed/bin/plimsoll" solve example.12.csv)
 }
 
 case "${1:-}" in

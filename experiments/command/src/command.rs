@@ -53,12 +53,12 @@ pub trait Command: Args {
     /// instance, so it is reserved for commands that have commands of their own, which `help` lists.
     const EAGER: bool = false;
 
-    /// Runs the command, which is one of `all`, and returns its exit code.
-    ///
-    /// # Errors
-    /// See [`Failure`].
-    fn run(&self, all: &Commands) -> Result<u8, Failure>;
+    /// Runs the command, which is one of the given commands, and returns its exit code.
+    const MAIN: Main<Self>;
 }
+
+/// A function that runs a command.
+pub type Main<A> = fn(&A, &Commands) -> Result<u8, Failure>;
 
 /// A command in the list of all commands.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +134,7 @@ fn with_arguments<A: Command>(command: clap::Command) -> clap::Command {
 
 fn run<A: Command>(matches: &ArgMatches, all: &Commands) -> Result<u8, Failure> {
     match A::from_arg_matches(matches) {
-        Ok(args) => args.run(all),
+        Ok(args) => (A::MAIN)(&args, all),
         Err(error) => Err(Failure::input(error)),
     }
 }

@@ -8,7 +8,7 @@ use super::layouts::{Compared, Distance, lines_of, read};
 use super::plan::{Tried, over_orders};
 use super::subject::{About, Subject, SubjectArgs};
 use crate::args::{EffortArgs, bytes as size_of};
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
 use crate::input::{input_file, shown};
@@ -90,13 +90,10 @@ impl Command for AuditArgs {
     ];
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &AuditArgs) -> Result<u8, Failure> {
+fn main(args: &AuditArgs) -> Result<u8, Failure> {
     let file = args.subject.instance.as_path();
     let inputs: Vec<&Path> = args.subject.files().into_iter().chain(args.layout.as_deref()).collect();
     output::check_targets(&[&args.plot], &inputs)?;

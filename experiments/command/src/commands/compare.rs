@@ -4,7 +4,7 @@ use super::best::{Best, BestArgs, BestReport};
 use super::judge::judge;
 use super::layouts::{Compared, Distance, lines_of, read};
 use super::subject::{About, Subject, SubjectArgs};
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
 use crate::input::{input_file, shown};
@@ -56,13 +56,10 @@ impl Command for CompareArgs {
     ];
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &CompareArgs) -> Result<u8, Failure> {
+fn main(args: &CompareArgs) -> Result<u8, Failure> {
     let layouts = args.layouts.iter().map(PathBuf::as_path);
     let inputs: Vec<&Path> = args.subject.files().into_iter().chain(layouts).collect();
     output::check_targets(&[&args.plot], &inputs)?;

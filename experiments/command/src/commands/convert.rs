@@ -2,7 +2,7 @@
 //! allocations or C headers.
 
 use crate::args::{EndpointsArg, InstanceArgs, OffsetsArg};
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::commands::header::Header;
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
@@ -55,13 +55,10 @@ impl Command for ConvertArgs {
         ),
         ("plimsoll convert a.json --output pools", "Write one instance per pool"),
     ];
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &ConvertArgs) -> Result<u8, Failure> {
+fn main(args: &ConvertArgs) -> Result<u8, Failure> {
     let has = |path: &Path, suffix: &str| has_suffix(&name_of(path), &[suffix]);
     let odd = args.files.iter().find(|path| !has(path, "csv") && !has(path, "json"));
     if let Some(path) = odd {

@@ -1,8 +1,8 @@
 //! Failures of external programs, reported while the other runs continue, and the process that ends external
 //! programs.
 
-use crate::command::{Command, Commands, Task};
-use crate::failure::{ANSWERED, Failure};
+use crate::command::{Command, Main, Task};
+use crate::failure::ANSWERED;
 use crate::output;
 use crate::signals::First;
 use clap::Args;
@@ -40,9 +40,8 @@ impl Command for ReaperArgs {
     const TASK: Task = Task::Internal;
     const EXAMPLES: &[(&str, &str)] = &[];
     const SIGNAL: Option<First> = None;
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
+    const MAIN: Main<Self> = |_, _| {
         reaper::serve(std::io::stdin());
         Ok(ANSWERED)
-    }
+    };
 }

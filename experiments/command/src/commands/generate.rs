@@ -1,7 +1,7 @@
 //! `plimsoll generate`: writes instances or graphs of a family, or a single small graph by name.
 
 use crate::args::{InstanceArgs, PLAN, dimension, once};
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::digest::Hashing;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
 use crate::format;
@@ -151,13 +151,10 @@ impl Command for GenerateArgs {
         ),
         ("plimsoll generate squeezenet --count 3 --out nets", "Write three graphs and a manifest"),
     ];
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &GenerateArgs) -> Result<u8, Failure> {
+fn main(args: &GenerateArgs) -> Result<u8, Failure> {
     let source = Source::of(args)?;
     // An existing folder, or a folder for many files, may have any name.
     if let Some(path) = args.out.as_deref().filter(|path| args.count.is_none() && !path.is_dir()) {

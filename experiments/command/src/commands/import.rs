@@ -1,7 +1,7 @@
 //! `plimsoll import`: reads a model, summarises it and writes it as a graph.
 
 use crate::args::ModelArgs;
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
@@ -46,13 +46,10 @@ impl Command for ImportArgs {
             "Write a model as a graph for other commands",
         ),
     ];
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &ImportArgs) -> Result<u8, Failure> {
+fn main(args: &ImportArgs) -> Result<u8, Failure> {
     output::check_targets(&[&args.output, &args.dot], &args.model.files())?;
     let import = args.model.read()?;
     if let Some(path) = &args.output {

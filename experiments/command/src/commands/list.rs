@@ -1,7 +1,7 @@
 //! `plimsoll list`: lists all algorithms, suites and generated families.
 
 use super::choose::unknown;
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Commands, Main, Task};
 use crate::failure::{ANSWERED, Failure};
 use crate::report::{self, Printed, Text, cells};
 use clap::Args;
@@ -209,10 +209,7 @@ impl Command for ListArgs {
             "List the algorithms of a problem, and describe one",
         ),
     ];
-
-    fn run(&self, all: &Commands) -> Result<u8, Failure> {
-        main(self, all)
-    }
+    const MAIN: Main<Self> = |args, all| main(args, all);
 }
 
 fn main(args: &ListArgs, commands: &Commands) -> Result<u8, Failure> {
@@ -250,7 +247,7 @@ struct All {
 }
 
 /// The commands that accept the two kinds of machines.
-const COMMANDS: [&str; 2] = ["overlap, measure", "tiers"];
+const OF_MACHINES: [&str; 2] = ["overlap, measure", "tiers"];
 
 /// Returns the built-in machines: those of `overlap` and `measure`, and those of `tiers`. Each of the two
 /// groups has its own file format and its own machine called `generic`.
@@ -260,9 +257,10 @@ fn machines() -> Vec<Item> {
         ..Item::new(name, about.unwrap_or_default(), "")
     };
     let own = PRESETS
-        .map(|(name, _)| item(name, COMMANDS[0], Machine::find(name).ok().map(|machine| machine.about)));
-    let tiers = TIER_PRESETS
-        .map(|(name, _)| item(name, COMMANDS[1], TierMachine::find(name).ok().map(|machine| machine.about)));
+        .map(|(name, _)| item(name, OF_MACHINES[0], Machine::find(name).ok().map(|machine| machine.about)));
+    let tiers = TIER_PRESETS.map(|(name, _)| {
+        item(name, OF_MACHINES[1], TierMachine::find(name).ok().map(|machine| machine.about))
+    });
     own.into_iter().chain(tiers).collect()
 }
 
@@ -347,7 +345,7 @@ impl All {
         text.line("of graphs", names(&self.graphs));
         text.line("papers", names(&self.papers));
         let [own, tiers] =
-            COMMANDS.map(|commands| names(self.machines.iter().filter(|item| item.commands == commands)));
+            OF_MACHINES.map(|commands| names(self.machines.iter().filter(|item| item.commands == commands)));
         text.line("machines", format_args!("{own}; of `tiers`: {tiers}"));
         for (topic, items) in [("graphs", &self.cases), ("examples", &self.examples)] {
             text.line(topic, format_args!("{} (see `plimsoll list {topic}`)", items.len()));

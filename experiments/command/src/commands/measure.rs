@@ -1,7 +1,7 @@
 //! `plimsoll measure`: runs schedules on this machine and compares measured with predicted times.
 
 use crate::args::{bytes, bytes_within, seconds};
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::commands::choose::no_machine;
 use crate::commands::overlap::chosen;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
@@ -170,13 +170,10 @@ impl Command for MeasureArgs {
         ),
     ];
     const EAGER: bool = true;
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &MeasureArgs) -> Result<u8, Failure> {
+fn main(args: &MeasureArgs) -> Result<u8, Failure> {
     match &args.what {
         MeasureCommand::Calibrate(args) => only_calibrate(args),
         MeasureCommand::Run(args) => run(args),

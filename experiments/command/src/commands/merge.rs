@@ -1,6 +1,6 @@
 //! `plimsoll merge`: joins the shards of a sweep.
 
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::{Failure, RUNS_CODES, code_of_runs};
 use crate::format;
 use crate::output;
@@ -43,13 +43,10 @@ impl Command for MergeArgs {
         ("plimsoll merge one --out part --partial", "Join the shards that are available"),
     ];
     const CODES: &str = RUNS_CODES;
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &MergeArgs) -> Result<u8, Failure> {
+fn main(args: &MergeArgs) -> Result<u8, Failure> {
     let merged = merge(&args.folders, &args.out, args.partial, args.force)?;
     for note in &merged.notes {
         output::complain(note);

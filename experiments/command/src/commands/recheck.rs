@@ -1,7 +1,7 @@
 //! `plimsoll recheck`: reruns records and compares the results.
 
 use crate::args::{OpenArgs, seconds};
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::report::{self, Printed, Text, cells};
 use clap::Args;
@@ -46,13 +46,10 @@ impl Command for RecheckArgs {
         ),
         ("plimsoll recheck record --every 2 --json", "Rerun every second row"),
     ];
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &RecheckArgs) -> Result<u8, Failure> {
+fn main(args: &RecheckArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let effort = Effort { slowest: args.slowest.as_secs_f64(), every: args.every as usize };
     let reading = Reading { endpoints: None, import: args.import.options()? };

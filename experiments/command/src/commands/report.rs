@@ -1,7 +1,7 @@
 //! `plimsoll report`: analyses rows and writes tables, charts and an HTML page.
 
 use super::choose::{in_order, unknown};
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
@@ -119,13 +119,10 @@ impl Command for ReportArgs {
             "Count runs with a gap of at most 1 % as solved",
         ),
     ];
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &ReportArgs) -> Result<u8, Failure> {
+fn main(args: &ReportArgs) -> Result<u8, Failure> {
     let algorithms = &args.algorithms;
     let options = Options {
         target_gap: args.target_gap,

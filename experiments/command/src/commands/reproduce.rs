@@ -1,7 +1,7 @@
 //! `plimsoll reproduce`: recomputes published results and compares them with the printed numbers.
 
 use crate::args::{seconds, threads};
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::commands::choose::near;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED, REPRODUCE_CODES};
 use crate::format;
@@ -67,13 +67,10 @@ impl Command for ReproduceArgs {
     ];
     const CODES: &str = REPRODUCE_CODES;
     const HAS_PROGRESS: bool = true;
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
+fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     let papers = choose(&args.paper)?;
     let corpora = corpora();
     if let Some(folder) = corpora.as_ref().filter(|folder| !folder.is_dir()) {

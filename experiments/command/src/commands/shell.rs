@@ -1,6 +1,6 @@
 //! `plimsoll completions` and `plimsoll man`: shell completions and manual pages.
 
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
@@ -36,13 +36,10 @@ impl Command for CompletionsArgs {
             "Write completions for zsh, to be placed in a folder of `fpath`",
         ),
     ];
-
-    fn run(&self, all: &Commands) -> Result<u8, Failure> {
-        completions(self, all.declaration())
-    }
+    const MAIN: Main<Self> = |args, all| completions(args, all.declaration());
 }
 
-pub fn completions(args: &CompletionsArgs, mut command: clap::Command) -> Result<u8, Failure> {
+fn completions(args: &CompletionsArgs, mut command: clap::Command) -> Result<u8, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "plimsoll", &mut script);
     output::print(&String::from_utf8_lossy(&script))?;
@@ -57,13 +54,10 @@ impl Command for ManArgs {
         ("plimsoll man share/man1", "Write all manual pages into a folder"),
         ("plimsoll man pages && ls pages/plimsoll-solve.1", "Find the page of a command"),
     ];
-
-    fn run(&self, all: &Commands) -> Result<u8, Failure> {
-        manual(self, all.declaration())
-    }
+    const MAIN: Main<Self> = |args, all| manual(args, all.declaration());
 }
 
-pub fn manual(args: &ManArgs, command: clap::Command) -> Result<u8, Failure> {
+fn manual(args: &ManArgs, command: clap::Command) -> Result<u8, Failure> {
     let folder = &args.folder;
     let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
     written.map_err(|error| Failure::input(format!("cannot write into {}: {error}", folder.display())))?;

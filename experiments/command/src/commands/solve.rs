@@ -6,7 +6,7 @@ use super::header::Header;
 use super::proof::{self, ProofReport};
 use super::subject::{About, Subject, SubjectArgs};
 use crate::args::EffortArgs;
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::{Failure, code};
 use crate::format;
 use crate::output;
@@ -87,10 +87,7 @@ impl Command for SolveArgs {
         (SplitBuffers::NAME, "solve INSTANCE --problem split-buffers --algorithm "),
         (SharedObjects::NAME, "solve INSTANCE --problem shared-objects --algorithm "),
     ];
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
 pub fn main(args: &SolveArgs) -> Result<u8, Failure> {

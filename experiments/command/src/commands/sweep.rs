@@ -1,7 +1,7 @@
 //! `plimsoll sweep`: runs all experiments that a TOML file describes.
 
 use super::externals::FirstFailures;
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, RUNS_CODES, code_of_runs, nothing_read};
 use crate::format;
 use crate::input::{folder_of, input_file, is_copy};
@@ -96,13 +96,10 @@ impl Command for SweepArgs {
     ];
     const CODES: &str = RUNS_CODES;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
+fn main(args: &SweepArgs) -> Result<u8, Failure> {
     let commands = if args.dry_run || args.no_submit { VersionCommands::Skip } else { VersionCommands::Run };
     let sweep = sweep::read(&args.file, folder_of(&args.file), commands)?;
     let unreadable = sweep.unreadable();
@@ -168,12 +165,8 @@ impl Command for WorkerArgs {
     const TASK: Task = Task::Internal;
     const EXAMPLES: &[(&str, &str)] = &[];
     const SIGNAL: Option<First> = None;
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        let served = serve(std::io::stdin(), std::io::stdout());
-        served.map_err(Failure::internal)?;
-        Ok(ANSWERED)
-    }
+    const MAIN: Main<Self> =
+        |_, _| serve(std::io::stdin(), std::io::stdout()).map(|()| ANSWERED).map_err(Failure::internal);
 }
 
 fn own_binary() -> Result<PathBuf, Failure> {

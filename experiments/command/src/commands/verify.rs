@@ -7,7 +7,7 @@ use super::order;
 use super::proof::{self, Refusal, Verdict};
 use super::subject::{About, Subject, SubjectArgs};
 use crate::args::EffortArgs;
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, NOTHING_FOUND, REFUTED};
 use crate::input::{input_file, shown};
 use crate::output;
@@ -106,13 +106,10 @@ impl Command for VerifyArgs {
     ];
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
+fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     if order::verify::is_order(args.layout.as_deref(), args.proof.as_deref())? {
         if args.certificate.is_some() {
             return Err(Failure::input(

@@ -2,7 +2,7 @@
 
 use super::{plan, solve};
 use crate::args::bytes;
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::input::{folder_of, input_file};
@@ -69,13 +69,10 @@ impl Command for ViewArgs {
         ),
     ];
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &ViewArgs) -> Result<u8, Failure> {
+fn main(args: &ViewArgs) -> Result<u8, Failure> {
     let name = name_of(&args.file).with_extension("html");
     let own = folder_of(&args.file).join(name.file_name().unwrap_or_default());
     let target = args.output.clone().unwrap_or(own);

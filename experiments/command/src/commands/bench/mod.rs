@@ -9,7 +9,7 @@ mod store;
 use super::choose::misspelt;
 use super::externals::FirstFailures;
 use crate::args::end_note;
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::{Failure, NOTHING_FOUND, RUNS_CODES, code_of_runs, nothing_read};
 use crate::output;
 use crate::report::pinned;
@@ -63,13 +63,10 @@ impl Command for BenchArgs {
     ];
     const CODES: &str = RUNS_CODES;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
+fn main(args: &BenchArgs) -> Result<u8, Failure> {
     let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
     reaper::employ(vec![own.into(), "reaper".into()]);
     let selection = Selection::resolve(args)?;

@@ -5,7 +5,7 @@ mod client;
 mod fetch;
 mod verify;
 
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::{ANSWERED, Failure};
 use crate::report::{self, Printed, Text, cells};
 pub use args::DatasetsArgs;
@@ -26,13 +26,10 @@ impl Command for DatasetsArgs {
         ),
     ];
     const EAGER: bool = true;
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &DatasetsArgs) -> Result<u8, Failure> {
+fn main(args: &DatasetsArgs) -> Result<u8, Failure> {
     match &args.command {
         None => list(&DatasetsListArgs::default()),
         Some(DatasetsCommand::List(args)) => list(args),

@@ -3,7 +3,7 @@
 mod args;
 mod report;
 
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::commands::{choose, contest};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
@@ -37,13 +37,10 @@ impl Command for FuseArgs {
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
     const SOLVES: &[(&str, &str)] = &[(Fusions::NAME, "fuse MODEL --algorithm ")];
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
+fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let mut inputs = output::files_among([args.patterns.as_str(), args.units.as_str()]);
     inputs.extend(args.model.files());

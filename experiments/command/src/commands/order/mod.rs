@@ -3,7 +3,7 @@
 mod args;
 pub mod verify;
 
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::commands::choose;
 use crate::commands::contest::{Head, Stops, about, compare, print};
 use crate::commands::proof::{self, ProofReport};
@@ -46,13 +46,10 @@ impl Command for OrderArgs {
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
     const SOLVES: &[(&str, &str)] = &[(Orders::NAME, "order MODEL --algorithm ")];
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
+fn main(args: &OrderArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entry = choose::named(&registry.orders, &args.algorithm, "order")?;
     output::check_targets(&[&args.instance, &args.output, &args.plot, &args.proof], &args.model.files())?;

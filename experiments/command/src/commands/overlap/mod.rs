@@ -7,7 +7,7 @@ mod programs;
 mod report;
 mod speculation;
 
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
@@ -40,13 +40,10 @@ impl Command for OverlapArgs {
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
     const SOLVES: &[(&str, &str)] = &[(Timelines::NAME, "overlap MODEL --machine NAME --algorithm ")];
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
+fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entries = chosen(&registry.timelines, &args.algorithm)?;
     if args.solver.is_some() && args.activations != ActivationsArg::Placed {

@@ -14,7 +14,7 @@ mod write;
 
 use super::choose;
 use crate::args::EffortArgs;
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::Failure;
 use crate::output;
 use crate::signals::First;
@@ -44,10 +44,7 @@ impl Command for PlanArgs {
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
     const SOLVES: &[(&str, &str)] = &[(Joint::NAME, "plan MODEL --joint=")];
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
 pub fn main(args: &PlanArgs) -> Result<u8, Failure> {

@@ -6,7 +6,7 @@ mod report;
 mod traffic;
 
 use super::{choose, contest};
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::failure::{Failure, code};
 use crate::output;
 use crate::signals::First;
@@ -40,13 +40,10 @@ impl Command for SpillArgs {
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
     const SOLVES: &[(&str, &str)] = &[(Spilling::NAME, "spill INSTANCE --capacity BYTES --algorithm ")];
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &SpillArgs) -> Result<u8, Failure> {
+fn main(args: &SpillArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entry = choose::named(&registry.spilling, &args.algorithm, "solver for spilling")?;
     args.check()?;

@@ -4,7 +4,7 @@ mod args;
 mod report;
 
 use crate::args::BoundaryArg;
-use crate::command::{Command, Commands, Task};
+use crate::command::{Command, Main, Task};
 use crate::commands::{choose, contest};
 use crate::failure::{Failure, code};
 use crate::output;
@@ -42,13 +42,10 @@ impl Command for TiersArgs {
     const HAS_PROGRESS: bool = true;
     const SIGNAL: Option<First> = Some(First::KeepsAnswers);
     const SOLVES: &[(&str, &str)] = &[(Tiers::NAME, "tiers MODEL --machine NAME --algorithm ")];
-
-    fn run(&self, _: &Commands) -> Result<u8, Failure> {
-        main(self)
-    }
+    const MAIN: Main<Self> = |args, _| main(args);
 }
 
-pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
+fn main(args: &TiersArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entry = choose::named(&registry.tiers, &args.algorithm, "placement")?;
     let order = choose::named(&registry.orders, args.order.as_deref().unwrap_or("as-in-file"), "order")?;
