@@ -40,7 +40,7 @@ check() {
     (cd "$folder" && cargo test --doc --package plimsoll)
     cargo install --locked --path "$folder"/plimsoll-command-* --no-default-features --root "$folder/installed"
     mkdir "$folder/empty"
-    sed -n '/<!-- file: example.12.csv -->/,/^```$/p' README.md | sed '1,2d;$d' >"$folder/empty/example.12.csv"
+    sed -n '/as `example.12.csv`:$/,/^```$/p' README.md | sed '1,3d;$d' >"$folder/empty/example.12.csv"
     (cd "$folder/empty" && "$folder/installed/bin/plimsoll" solve example.12.csv)
 }
 

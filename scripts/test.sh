@@ -11,12 +11,17 @@ step() {
     "$@"
 }
 
+passed() { # the checks, in a few words
+    echo "passed in $((SECONDS / 60)) min $((SECONDS % 60)) s: $*" >&2
+}
+
 case "${1:-}" in
 "")
     step cargo fmt --all --check
     step cargo clippy --workspace --all-targets --locked -- -D warnings
     step cargo test --workspace --locked
     step bash scripts/python.sh
+    passed format, lints, tests, Python package
     ;;
 long)
     PLIMSOLL_VERIPB=$(bash scripts/veripb.sh path)
@@ -31,6 +36,7 @@ long)
     PLIMSOLL_LEAN=$target/plimsoll-lean step cargo test --workspace --release --locked --test all features::
     step bash scripts/python.sh wheel
     step bash scripts/package.sh
+    passed documentation, all tests, lints and tests without HiGHS and z3, wheel, packages
     ;;
 *)
     echo "usage: scripts/test.sh [long]" >&2

@@ -3,9 +3,12 @@
 use crate::args::{TIME_LIMIT_OF_AUDIT, TIME_LIMIT_OF_BEST, TIME_LIMIT_OF_VERIFY, TIME_LIMIT_WITH_COMPARE};
 use crate::failure::EXIT_CODES;
 use crate::output;
-use clap::Command;
+use clap::{Arg, Command};
 use plimsoll_lab::report::table::wrapped;
 use std::fmt::Write as _;
+
+/// The heading of the options for models.
+pub const FOR_MODELS: &str = "Options for models";
 
 /// Maximum width of the help, in columns.
 const WIDEST: usize = 100;
@@ -19,7 +22,21 @@ const NAMES: usize = 15;
 /// Adds the examples and the exit codes to the help of a command, and adapts its options to each other.
 pub fn described(command: Command, examples: &[(&str, &str)], codes: &str) -> Command {
     let text = after(examples, codes, width());
-    signed(overlapping(limited(command))).after_long_help(text)
+    signed(overlapping(limited(shortened(command)))).after_long_help(text)
+}
+
+/// Moves the options for models from the short help, where they are half of the lines, to the long help.
+fn shortened(command: Command) -> Command {
+    if !command.get_arguments().any(is_for_models) {
+        return command;
+    }
+    let hide =
+        |argument: Arg| if is_for_models(&argument) { argument.hide_short_help(true) } else { argument };
+    command.mut_args(hide).after_help(format!("{FOR_MODELS}: see --help"))
+}
+
+fn is_for_models(argument: &Arg) -> bool {
+    argument.get_help_heading() == Some(FOR_MODELS)
 }
 
 /// Returns the width of the help, in columns.

@@ -184,7 +184,8 @@ pub fn write_rows<T, const N: usize>(
     })
 }
 
-/// Checks, before any work, that a file can be written and is not one of the `inputs`.
+/// Checks, before any work, that a file can be written and is not one of the `inputs`. Folders that do not
+/// exist are created when the file is written.
 pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let target = target_of(path);
     let refuse = |why: String| Err(Failure::input(format!("cannot write {}: {why}", path.display())));
@@ -201,9 +202,12 @@ pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     if path.file_name().is_none() || path.is_dir() {
         return refuse("it is a folder".to_owned());
     }
-    let folder = folder_of(&target);
+    let mut folder = folder_of(&target);
+    while !folder.exists() {
+        folder = folder_of(&folder);
+    }
     if !folder.is_dir() {
-        return refuse(format!("the folder {} does not exist", folder.display()));
+        return refuse(format!("{} is not a folder", folder.display()));
     }
     if let Ok(own) = path.canonicalize()
         && inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == own))
@@ -244,7 +248,8 @@ pub fn check_targets(targets: &[&Option<PathBuf>], inputs: &[&Path]) -> Result<(
 fn check_distinct(paths: &[&Path]) -> Result<(), Failure> {
     let place = |path: &Path| {
         let folder = folder_of(path);
-        (folder.canonicalize().unwrap_or(folder), path.file_name().map(ToOwned::to_owned))
+        let whole = folder.canonicalize().or_else(|_| std::path::absolute(&folder));
+        (whole.unwrap_or(folder), path.file_name().map(ToOwned::to_owned))
     };
     for (at, path) in paths.iter().enumerate() {
         if paths[..at].iter().any(|other| place(other) == place(path)) {
@@ -261,13 +266,16 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Writes a file atomically: completely or not at all. `-` is standard output.
+/// Writes a file atomically, completely or not at all, and creates its folder. `-` is standard output.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     if path == Path::new(STANDARD) {
         return write_standard(write);
     }
-    write_atomically(path, write)
-        .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())))
+    let fail = |error| Failure::input(format!("cannot write {}: {error}", path.display()));
+    if !is_stream(path) {
+        std::fs::create_dir_all(folder_of(&target_of(path))).map_err(fail)?;
+    }
+    write_atomically(path, write).map_err(fail)
 }
 
 /// Writes a picture as SVG or PNG, depending on the suffix of the file. `draw` writes the picture as SVG.

@@ -450,7 +450,7 @@ pub const PLAN: &str =
     "every buffer has an offset, so the file is read as a plan, and its offsets fix nothing";
 
 /// Returns the name of the instance to which a file `NAME.layout.csv` belongs.
-fn exported_of(path: &Path) -> Option<&str> {
+pub fn exported_of(path: &Path) -> Option<&str> {
     path.file_stem()?.to_str()?.strip_suffix(".layout")
 }
 

@@ -1,4 +1,5 @@
 use super::values::bytes_within;
+use crate::help::FOR_MODELS;
 use clap::{Args, ValueEnum};
 use plimsoll::datasets::{Import, MICRO_ALIGNMENT};
 use plimsoll::model::Bytes;
@@ -10,7 +11,7 @@ pub struct LivenessArgs {
     #[command(flatten)]
     pub activations: ActivationLivenessArgs,
     /// Keep weights in the arena for the whole run
-    #[arg(long, help_heading = "Options for models")]
+    #[arg(long, help_heading = FOR_MODELS)]
     pub weights: bool,
 }
 
@@ -66,22 +67,22 @@ fn element_bytes(tensor: &Tensor) -> u64 {
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ActivationLivenessArgs {
     /// Where graph inputs and outputs are stored, and for how long
-    #[arg(long, value_name = "STORAGE", default_value = "arena", help_heading = "Options for models")]
+    #[arg(long, value_name = "STORAGE", default_value = "arena", help_heading = FOR_MODELS)]
     pub boundary: BoundaryArg,
     /// Keep variable tensors, which persist between runs, outside the arena
-    #[arg(long, help_heading = "Options for models")]
+    #[arg(long, help_heading = FOR_MODELS)]
     pub no_states: bool,
     /// Let reshape and similar operators copy instead of sharing the memory of their input
-    #[arg(long, help_heading = "Options for models")]
+    #[arg(long, help_heading = FOR_MODELS)]
     pub no_views: bool,
     /// Let operators overwrite an input, wholly (elementwise operators) or partly (--overlap, graph files),
     /// if they are its last reader in every order; with `--order as-in-file`, if they are its last reader in
     /// the file
-    #[arg(long, help_heading = "Options for models")]
+    #[arg(long, help_heading = FOR_MODELS)]
     pub in_place: bool,
     /// Round sizes and offsets up to multiples of this many bytes [default: 1; for C headers, the largest
     /// element size; for .tflite models in C headers and with `plan --write`, at least 16]
-    #[arg(long, value_name = "BYTES", value_parser = bytes_within(1..=u64::MAX), help_heading = "Options for models")]
+    #[arg(long, value_name = "BYTES", value_parser = bytes_within(1..=u64::MAX), help_heading = FOR_MODELS)]
     pub align: Option<u64>,
 }
 

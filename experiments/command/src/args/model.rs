@@ -1,5 +1,6 @@
 use super::values::{bytes, dimension, once};
 use crate::failure::Failure;
+use crate::help::FOR_MODELS;
 use crate::input::{input_file, quoted};
 use clap::Args;
 use plimsoll::datasets::{Import, ImportOptions, Overlap, Scratch, import_file};
@@ -20,46 +21,46 @@ pub struct ModelArgs {
 #[derive(Args, Debug)]
 pub struct OpenArgs {
     /// Bind a free dimension, by its name in the file; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = dimension, help_heading = "Options for models")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = dimension, help_heading = FOR_MODELS)]
     pub dim: Vec<(String, u64)>,
     /// Bind every other free dimension to this value
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Options for models")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = FOR_MODELS)]
     pub dim_default: Option<u64>,
     /// Replace the shape of an input, as in `x=1x3x224x224`; may be repeated
-    #[arg(long, value_name = "NAME=AxBx..", value_parser = shape, help_heading = "Options for models")]
+    #[arg(long, value_name = "NAME=AxBx..", value_parser = shape, help_heading = FOR_MODELS)]
     pub input_shape: Vec<(String, Vec<u64>)>,
     /// Set the value of an input that determines shapes: integers in row-major order, as in
     /// `size=1,3,224,224`; may be repeated
-    #[arg(long, value_name = "NAME=I,J,..", value_parser = value, help_heading = "Options for models")]
+    #[arg(long, value_name = "NAME=I,J,..", value_parser = value, help_heading = FOR_MODELS)]
     pub value: Vec<(String, Vec<i64>)>,
     /// Set the shape of a tensor that cannot be inferred; may be repeated
-    #[arg(long, value_name = "NAME=AxBx..", value_parser = shape, help_heading = "Options for models")]
+    #[arg(long, value_name = "NAME=AxBx..", value_parser = shape, help_heading = FOR_MODELS)]
     pub tensor_shape: Vec<(String, Vec<u64>)>,
     /// Replace the first dimension of every input that has no --input-shape
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Options for models")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = FOR_MODELS)]
     pub batch: Option<u64>,
     /// Treat every floating-point tensor as this type (float16, bfloat16, float32, ..)
-    #[arg(long, value_name = "TYPE", help_heading = "Options for models")]
+    #[arg(long, value_name = "TYPE", help_heading = FOR_MODELS)]
     pub element: Option<String>,
     /// Keep operators that read only constants, instead of treating their outputs as weights (ONNX)
-    #[arg(long, help_heading = "Options for models")]
+    #[arg(long, help_heading = FOR_MODELS)]
     pub keep_constants: bool,
     /// Assume this size for tensors of unknown shape or type, instead of failing
-    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Options for models")]
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = FOR_MODELS)]
     pub assume_bytes: Option<u64>,
     /// Let Slice and Split return parts of their input, and let Concat consist of its inputs, wherever the
     /// elements are consecutive. These operators then copy nothing
-    #[arg(long, help_heading = "Options for models")]
+    #[arg(long, help_heading = FOR_MODELS)]
     pub parts: bool,
     /// Let the output of operators of this kind overlap their input, except for this many bytes of the
     /// smaller one, with --in-place. `Conv=0+3892` adds 3,892 bytes of scratch memory. May be repeated
-    #[arg(long, value_name = "KIND=BYTES[+BYTES]", value_parser = overlap, help_heading = "Options for models")]
+    #[arg(long, value_name = "KIND=BYTES[+BYTES]", value_parser = overlap, help_heading = FOR_MODELS)]
     pub overlap: Vec<(String, Overlap)>,
     /// Assume at most this many iterations of every loop whose number of iterations is not known
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Options for models")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = FOR_MODELS)]
     pub trips: Option<u64>,
     /// Add scratch memory of kernels, from a CSV file with columns subgraph, operator and bytes (.tflite)
-    #[arg(long, value_name = "FILE.csv", value_parser = input_file(), help_heading = "Options for models")]
+    #[arg(long, value_name = "FILE.csv", value_parser = input_file(), help_heading = FOR_MODELS)]
     pub scratch: Option<PathBuf>,
 }
 

@@ -179,7 +179,7 @@ fn attempt(args: &SweepArgs, sweep: &Experiment, out: &Path) -> Result<Report, F
     let worker: [OsString; 2] = [own.clone(), "sweep-worker".into()];
     reaper::employ(vec![own, "reaper".into()]);
     let bar = ProgressBar::new(0);
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}") {
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed}, {eta} left {wide_msg}") {
         bar.set_style(style);
     }
     let (drawn, failed) = (!bar.is_hidden(), FirstFailures::default());

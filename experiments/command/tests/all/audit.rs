@@ -27,6 +27,33 @@ fn the_threshold_sets_the_exit_code() {
 }
 
 #[test]
+fn folders_of_instances_and_layouts_are_paired_by_name() {
+    let scratch = scratch();
+    scratch.write("in/best.12.csv", TWELVE);
+    scratch.write("in/worse.12.csv", TWELVE);
+    scratch.ok("solve in/best.12.csv --output of/best.csv");
+    scratch.write("of/worse.layout.csv", scratch.read("mine.csv"));
+    scratch.write("in/unplanned.csv", TWELVE);
+    let run = scratch.run("audit in of --max-gap 5%").exits(1);
+    run.prints(&[
+        "2, of which 1 at the floor",
+        "skipped      1 file without a plan",
+        "above the optimum  exceeded",
+    ]);
+    let cases = scratch.run("audit in of --max-gap 5% --json").exits(1).json();
+    has(&cases, &json!({ "within": false, "files_without_plan": 1 }));
+    for (at, within) in [true, false].into_iter().enumerate() {
+        has(&cases["cases"][at], &json!({ "within": within, "max_gap_percent": 5.0 }));
+    }
+    scratch.ok("audit in of --max-gap 10%").prints(&["limit        10 % above the lower bound: met"]);
+
+    scratch.refuses("audit in of/best.csv", &["in is a folder", "folder of layouts"]);
+    scratch.refuses("audit in --planner-peak 9", &["in is a folder", "--planner-peak"]);
+    scratch.write("of/other.csv", "offset\n0\n");
+    scratch.refuses("audit in of", &["of/other.csv", "in contains no instance 'other'"]);
+}
+
+#[test]
 fn a_peak_suffices() {
     let scratch = scratch();
     for (peak, code, gap, verdict) in

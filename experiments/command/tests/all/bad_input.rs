@@ -88,13 +88,19 @@ fn outputs_are_checked_before_any_work() {
     scratch.write("tiny", TINY);
     let line = "solve tiny.csv --algorithm first-fit-size";
     for option in ["--output", "--plot", "--certificate"] {
-        scratch.refuses(format!("{line} {option} absent/file"), &["absent", "does not exist"]);
+        scratch.refuses(format!("{line} {option} tiny/below/file"), &["tiny is not a folder"]);
         scratch.refuses(format!("{line} {option} ."), &["it is a folder"]);
         // A name without a suffix is accepted for every format, so only the conflict with the input is an
         // error.
         scratch.refuses(format!("solve tiny --algorithm first-fit-size {option} tiny"), &["tiny", "input"]);
     }
     scratch.refuses(format!("{line} --output same --plot ./same"), &["two outputs name the same file"]);
+    scratch
+        .refuses(format!("{line} --output new/same --plot ./new/same"), &["two outputs name the same file"]);
+    scratch.refuses(format!("{line} --output new/file --plot ."), &["it is a folder"]);
+    assert!(!scratch.path("new").exists(), "a refused command creates no folder");
+    scratch.ok(format!("{line} --output new/a/layout.csv --plot new/b/plot.svg"));
+    assert!(scratch.path("new/a/layout.csv").exists() && scratch.path("new/b/plot.svg").exists());
     assert_eq!((scratch.read("tiny.csv"), scratch.read("tiny")), (TINY.to_owned(), TINY.to_owned()));
 }
 

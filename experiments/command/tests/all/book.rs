@@ -1,7 +1,7 @@
 //! Tests that the commands on the front page and in the book run, and that they print the quoted output.
 //!
-//! The commands of each page run from top to bottom in a new empty folder. `<!-- file: NAME -->` before a
-//! fenced block writes that block to NAME. Lines `$ plimsoll ...` of `console` blocks are executed. They must
+//! The commands of each page run from top to bottom in a new empty folder. A fenced block below a paragraph
+//! that ends in the words `` as `NAME`: `` is written to the file NAME. Lines `$ plimsoll ...` of `console` blocks are executed. They must
 //! exit with 0, or with N if `# exit N` follows. The lines below a command are its standard output. `...` at
 //! the end of a line stands for the rest of the line; `...` alone stands for any number of lines. Pictures
 //! that the commands write to `pictures/` must equal those in `docs/src/pictures`. `PLIMSOLL_WRITE_DOCS=1`
@@ -43,9 +43,7 @@ struct Page {
 
 impl Page {
     fn run(text: &str) -> Self {
-        let scratch = Scratch::new();
-        fs::create_dir(scratch.path("pictures")).unwrap();
-        let mut page = Self { scratch, renewed: Vec::new(), faults: Vec::new() };
+        let mut page = Self { scratch: Scratch::new(), renewed: Vec::new(), faults: Vec::new() };
         let mut lines = text.lines();
         let mut file = None;
         while let Some(line) = lines.next() {
@@ -61,8 +59,9 @@ impl Page {
                     page.renewed.extend(block.iter().map(|&line| line.to_owned()));
                 }
                 page.renewed.push("```".to_owned());
-            } else {
-                file = line.strip_prefix("<!-- file: ").and_then(|rest| rest.strip_suffix(" -->"));
+            } else if !line.is_empty() {
+                file =
+                    line.strip_suffix("`:").and_then(|line| line.rsplit_once("as `")).map(|(_, name)| name);
             }
         }
         page

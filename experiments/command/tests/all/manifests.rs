@@ -97,7 +97,7 @@ fn bad_counts_and_parameters_are_rejected() {
         ("nonsense", "uniform"),
         ("nonsense", "training"),
         ("uniform --buffers 0", "--buffers"),
-        ("uniform --out no/such/folder.csv", "does not exist"),
+        ("uniform --out file/folder.csv", "file is not a folder"),
         ("uniform --count 2 --out file", "cannot create the folder file"),
         ("uniform --buffers 3 --param buffers=3", "--buffers and --param buffers"),
         ("uniform --param unit=0", "unit is 0, but must be at least 1"),

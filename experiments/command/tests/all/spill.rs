@@ -95,7 +95,6 @@ fn errors_name_the_bad_value() {
         ("example.csv --capacity 8 --order dfs", &["graphs"]),
         ("example.csv --capacity 8 --align 4", &["graphs"]),
         ("net.json --capacity 8 --endpoints inclusive", &["--endpoints"]),
-        ("example.csv --capacity 8 --output absent/places.csv", &["absent"]),
         ("example.csv --capacity 8 --output example.csv", &["example.csv"]),
     ] {
         scratch.refuses(format!("spill {arguments}"), parts);

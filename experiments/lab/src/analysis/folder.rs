@@ -36,7 +36,7 @@ pub const PAGE: &str = "report.html";
 ///
 /// # Errors
 /// [`AnalysisError::Missing`] for a path that does not exist. [`AnalysisError::Nothing`] for a path without
-/// rows. Other [`AnalysisError`]s for a file that cannot be read or has an invalid line.
+/// rows and for a single file without the columns of a record. Other [`AnalysisError`]s for a file that cannot be read or has an invalid line.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, AnalysisError> {
     let mut records: Vec<Folder> = Vec::new();
     for path in paths {
@@ -50,7 +50,13 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, AnalysisError> {
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
         if path.is_file() {
-            records.push(read(&name, std::slice::from_ref(path), &[], None)?);
+            let record = read(&name, std::slice::from_ref(path), &[], None)?;
+            if let Some(sheet) = record.sheets.first() {
+                let columns = sheet.columns.join(",");
+                let why = format!("the columns are not those of a record: {columns}");
+                return Err(AnalysisError::Nothing { path: path.clone(), why });
+            }
+            records.push(record);
         } else {
             search(path, &name, None, DEPTH, &mut records)?;
         }

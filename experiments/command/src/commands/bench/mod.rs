@@ -38,6 +38,7 @@ use plimsoll_lab::suite::{
 use plimsoll_support::printable::{printable, printable_line};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::io::IsTerminal as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
@@ -45,6 +46,9 @@ use store::{Finished, Record};
 
 /// The interval of the progress indicator while instances are generated.
 const TICK: Duration = Duration::from_millis(200);
+
+/// The longest benchmark that needs no announcement.
+const MOMENT: Duration = Duration::from_secs(60);
 
 impl Command for BenchArgs {
     const NAME: &str = "bench";
@@ -87,6 +91,7 @@ fn main(args: &BenchArgs) -> Result<u8, Failure> {
     for note in &notes {
         output::print(&output::filled(note))?;
     }
+    announce(args, experiment.runs.len());
     let mut stage = Stage::new(experiment.runs.len(), record);
     run_here(&experiment, &plimsoll::registry(), &mut stage);
     let (finished, rows) = stage.end(&mut notes)?;
@@ -104,6 +109,18 @@ fn main(args: &BenchArgs) -> Result<u8, Failure> {
     Ok(code_of_runs(&failures(&rows), refused))
 }
 
+/// Reports on a terminal how long the runs can take, if this is more than a moment.
+fn announce(args: &BenchArgs, runs: usize) {
+    // The limit of a run applies to its proof again.
+    let limit = args.time_limit.as_secs_f64() * if args.proofs { 2.0 } else { 1.0 };
+    let longest = limit * runs as f64;
+    if longest > MOMENT.as_secs_f64() && std::io::stderr().is_terminal() {
+        let (runs, each) = (human::count(runs, "run"), human::seconds(limit));
+        let longest = human::seconds(longest);
+        output::complain(&format!("note: {runs} of at most {each} each take at most {longest}"));
+    }
+}
+
 /// Where the runs of the benchmark appear: the progress bar, and the rows in memory or in a folder.
 struct Stage {
     bar: ProgressBar,
@@ -119,7 +136,9 @@ struct Stage {
 impl Stage {
     fn new(runs: usize, record: Option<Record>) -> Self {
         let bar = ProgressBar::new(runs as u64);
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}") {
+        if let Ok(style) =
+            ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed}, {eta} left {wide_msg}")
+        {
             bar.set_style(style);
         }
         let failed = FirstFailures::default();

@@ -73,8 +73,10 @@ impl Scratch {
         self.folder.path().join(name)
     }
 
+    /// Writes a file, and creates its folder.
     pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
         path
     }

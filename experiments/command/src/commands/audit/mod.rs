@@ -1,48 +1,40 @@
 //! `plimsoll audit`: reports how far the memory plan of another planner is from the floor.
 
+mod cases;
+
+use self::cases::{Case, cases, stems};
 use super::best::{Best, BestReport};
 use super::compare::draw;
-use super::in_model;
 use super::judge::judge;
-use super::layouts::{Compared, Distance, lines_of, read};
+use super::layouts::{Compared, Distance, lines_of};
 use super::plan::{Tried, over_orders};
-use super::subject::{About, Subject, SubjectArgs};
+use super::subject::{About, SubjectArgs};
 use crate::args::{EffortArgs, bytes as size_of};
 use crate::command::{Command, Main, Task};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
-use crate::input::{input_file, shown};
+use crate::input::input_file;
 use crate::output;
 use crate::report::{self, Cell, Printed, Text, bytes, cells, noted, sized};
 use crate::signals::First;
 use clap::Args;
-use plimsoll::datasets::captures::{Capture, CaptureProblem, capture_format, read_captures};
-use plimsoll::model::csv::{
-    CsvErrorKind, Given, Pins, ReadOptions, file_name, read_instance_file, write_instance, write_layout,
-};
-use plimsoll::model::{Bytes, Instance, Layout, Offsets, load};
-use plimsoll_lab::report::{gap_percent, percent};
-use plimsoll_lab::suite::without_exported;
-use plimsoll_support::contents::has_suffix;
-use plimsoll_support::printable::is_hidden;
+use plimsoll::model::{Bytes, Offsets, load};
+use plimsoll_lab::report::{gap_percent, human, percent};
 use serde::Serialize;
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// Maximum length of the stem of an exported file, in characters.
-const LONGEST: usize = 100;
 
 /// Default time limit of each search.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
 
 #[derive(Args, Debug)]
 #[command(mut_arg("instance", |arg| arg.value_name("FILE|FOLDER")
-    .help("Captured plan (of XLA, IREE, PyTorch or idealloc, or .json), folder of captured plans, instance (.csv), \
-        graph (.json) or model (.onnx, .tflite)")))]
+    .help("Captured plan (of XLA, IREE, PyTorch or idealloc, or .json), folder of captured plans or instances, \
+        instance (.csv), graph (.json) or model (.onnx, .tflite)")))]
 pub struct AuditArgs {
     /// Layout of the planner: a CSV file with columns `id` and `offset`, or with `offset` alone in the order
-    /// of the instance [default: the plan in the instance file if every buffer has an offset]
+    /// of the instance; for a folder of instances, a folder of layouts with the names of the instances
+    /// [default: the plan in the instance file if every buffer has an offset]
     #[arg(index = 2, value_name = "LAYOUT", value_parser = input_file())]
     layout: Option<PathBuf>,
     /// Peak that the planner reports, if its layout is not known
@@ -114,143 +106,13 @@ fn main(args: &AuditArgs) -> Result<u8, Failure> {
     let (max_gap_percent, json) = (args.max_gap, args.json);
     let within = audited.iter().all(|one| one.meets(max_gap_percent));
     match &audited[..] {
-        [one] if !file.is_dir() => {
-            report::print(&AuditReport { content: one.report(json), max_gap_percent, within }, json)?;
-        }
+        [one] if !file.is_dir() => report::print(&one.against(max_gap_percent, json), json)?,
         _ => {
-            let content = Summary::of(&audited, worst, skipped, json);
+            let content = Summary::of(&audited, worst, skipped, args);
             report::print(&AuditReport { content, max_gap_percent, within }, json)?;
         }
     }
     Ok(if within { ANSWERED } else { REFUTED })
-}
-
-/// Returns the plans to be audited, and the number of files in the folder that contain no plan.
-fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
-    let file = args.subject.instance.as_path();
-    if !file.is_dir() {
-        let is_capture = capture_format(file).map_err(Failure::input)?.is_some();
-        if !is_capture {
-            let name = shown(file);
-            if let Some(stem) = name.strip_suffix("-live-range.txt") {
-                let text =
-                    format!("{name} contains only live ranges; audit {stem}-buffer-assignment.txt instead");
-                return Err(Failure::input(text));
-            }
-            let is_alone = args.layout.is_none() && args.planner_peak.is_none();
-            let in_file = if is_alone { in_model::plan(file)? } else { None };
-            if in_file.is_some() && args.subject.has_model_options() {
-                let text = "options for models do not apply to the plan in the file, which has the lifespans of tflite-micro";
-                return Err(Failure::input(text).about(file));
-            }
-            let case = match in_file {
-                Some(capture) => Case::captured(capture),
-                None => Case::given(args, args.subject.read(Pins::UnlessPlan)?)?,
-            };
-            return Ok((vec![case], 0));
-        }
-        let mut captures = read_captures(file).map_err(Failure::input)?;
-        if let [Capture { peak: None, .. }] = captures[..] {
-            let buffers = Subject::of(captures.remove(0).instance);
-            return Ok((vec![Case::given(args, buffers)?], 0));
-        }
-        let cases = own_plans_only(args).map(|()| captures.into_iter().map(Case::captured).collect());
-        return Ok((cases?, 0));
-    }
-    own_plans_only(args)?;
-    let wrong = |error: std::io::Error| Failure::input(format!("{}: cannot read: {error}", file.display()));
-    let entries = std::fs::read_dir(file).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(wrong)?;
-    let mut paths: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
-    paths.retain(|path| path.is_file());
-    paths.sort();
-    let (exported, paths) = without_exported(paths);
-    let (mut cases, mut skipped) = (Vec::new(), 0);
-    for path in paths {
-        if capture_format(&path).map_err(Failure::input)?.is_none() {
-            if let Some(capture) = in_model::plan(&path)? {
-                cases.push(Case::captured(capture));
-                continue;
-            }
-            let layouts = exported.iter().filter(|(_, instance)| *instance == path);
-            let own = in_csv(&args.subject, &path, layouts.map(|(layout, _)| layout))?;
-            skipped += usize::from(own.is_empty());
-            cases.extend(own);
-            continue;
-        }
-        match read_captures(&path) {
-            Ok(captures) if captures.iter().all(|capture| capture.peak.is_none()) => skipped += 1,
-            Ok(captures) => cases.extend(captures.into_iter().map(Case::captured)),
-            // Many compiled modules need no temporary memory.
-            Err(error) if matches!(*error.problem, CaptureProblem::Nothing(_)) => skipped += 1,
-            Err(error) => return Err(Failure::input(error)),
-        }
-    }
-    if cases.is_empty() {
-        let reason = "no file contains a plan; subfolders are not searched";
-        return Err(Failure::input(format!("{}: {reason}", file.display())));
-    }
-    Ok((cases, skipped))
-}
-
-/// Returns the plans for a CSV instance in a folder: the given layouts and the plan in the file itself. There
-/// are none if the file is not an instance.
-fn in_csv<'a>(
-    args: &SubjectArgs,
-    path: &Path,
-    layouts: impl Iterator<Item = &'a PathBuf>,
-) -> Result<Vec<Case>, Failure> {
-    let is_csv = has_suffix(path, &["csv"]);
-    let free = ReadOptions { pins: Pins::Free, ..ReadOptions::default() };
-    let is_other = || match read_instance_file(path, free) {
-        Err(error) => matches!(*error.kind, CsvErrorKind::MissingColumn { .. } | CsvErrorKind::Empty(_)),
-        Ok(_) => false,
-    };
-    if !is_csv || is_other() {
-        return Ok(Vec::new());
-    }
-    let subject = args.read_csv(path, Pins::UnlessPlan)?;
-    let of = |planner: &Path, layout| Case {
-        subject: subject.clone(),
-        planner: shown(planner),
-        layout: Some(layout),
-        peak: None,
-    };
-    let given = layouts.map(|layout| Ok(of(layout, offsets(layout, &subject.instance)?)));
-    let own = subject.plan.clone().map(|plan| Ok(of(path, plan)));
-    given.chain(own).collect()
-}
-
-/// Returns the stems of the exported files of each case: the name of the instance, in which characters that
-/// file names should not contain become hyphens. If a file of an earlier case has the same name, also if only
-/// the case of letters differs, a number follows.
-fn stems(cases: &[Case]) -> Vec<String> {
-    let plain = |c: char| if c.is_whitespace() || is_hidden(c) || ":/\\".contains(c) { '-' } else { c };
-    let mut taken = HashSet::new();
-    let mut stem = |case: &Case| {
-        let name: String = case.subject.instance.name().chars().map(plain).take(LONGEST).collect();
-        let mut stem = name.clone();
-        for nth in 2.. {
-            let files = case.files(&stem).map(|file| file.to_lowercase());
-            if !files.iter().any(|file| taken.contains(file)) {
-                taken.extend(files);
-                break;
-            }
-            stem = format!("{name}-{nth}");
-        }
-        stem
-    };
-    cases.iter().map(&mut stem).collect()
-}
-
-/// Rejects a layout or a peak if the input contains captured plans.
-fn own_plans_only(args: &AuditArgs) -> Result<(), Failure> {
-    if args.layout.is_none() && args.planner_peak.is_none() {
-        return Ok(());
-    }
-    let file = shown(&args.subject.instance);
-    Err(Failure::input(format!(
-        "{file} already contains captured plans; LAYOUT and --planner-peak are not allowed"
-    )))
 }
 
 /// The report on one plan.
@@ -342,13 +204,13 @@ struct Summary<'a> {
     mean_gap_percent: f64,
     worst: &'a str,
     worst_gap_percent: Option<f64>,
-    cases: Vec<PlanReport<'a>>,
+    cases: Vec<AuditReport<PlanReport<'a>>>,
     #[serde(skip)]
     details: &'a Audited<'a>,
 }
 
 impl<'a> Summary<'a> {
-    fn of(audited: &'a [Audited<'a>], worst: &'a Audited<'a>, skipped: usize, is_json: bool) -> Self {
+    fn of(audited: &'a [Audited<'a>], worst: &'a Audited<'a>, skipped: usize, args: &AuditArgs) -> Self {
         let gaps: Vec<f64> = audited.iter().filter_map(|one| one.gap_percent).collect();
         let count = |verdict| audited.iter().filter(|one| one.verdict() == verdict).count();
         Self {
@@ -359,7 +221,7 @@ impl<'a> Summary<'a> {
             mean_gap_percent: gaps.iter().sum::<f64>() / gaps.len().max(1) as f64,
             worst: worst.case.subject.instance.name(),
             worst_gap_percent: worst.gap_percent,
-            cases: audited.iter().map(|one| one.report(is_json)).collect(),
+            cases: audited.iter().map(|one| one.against(args.max_gap, args.json)).collect(),
             details: worst,
         }
     }
@@ -367,16 +229,24 @@ impl<'a> Summary<'a> {
 
 impl Printed for Summary<'_> {
     fn print(&self, text: &mut Text) {
-        let Self { plans, at_floor, optimum_known, mean_gap_percent, worst, .. } = self;
+        let Self { plans, files_without_plan, at_floor, optimum_known, mean_gap_percent, worst, .. } = self;
         let proved = format_args!("the optimum of {optimum_known} is proved");
         text.line("plans", format_args!("{plans}, of which {at_floor} at the floor; {proved}"));
+        if *files_without_plan > 0 {
+            text.line("skipped", human::count(*files_without_plan, "file") + " without a plan");
+        }
         text.line("mean gap", format_args!("{} %", percent(*mean_gap_percent)));
-        let row = |one: &PlanReport<'_>| {
-            let Audited { gap_percent, peak, .. } = *one.audited;
-            let (gap, verdict) = (Cell::percent(gap_percent), one.audited.verdict());
-            cells![one.instance, one.buffers, peak, one.best.lower_bound, gap, verdict]
+        let row = |one: &AuditReport<PlanReport<'_>>| {
+            let (plan, limit) = (&one.content, one.max_gap_percent.map(|_| one.limit()));
+            let Audited { gap_percent, peak, .. } = *plan.audited;
+            let (gap, verdict) = (Cell::percent(gap_percent), plan.audited.verdict());
+            let mut row =
+                cells![plan.instance, plan.buffers, peak, plan.best.lower_bound, gap, verdict].to_vec();
+            row.extend(limit.map(Cell::from));
+            row
         };
-        let columns = ["instance", "buffers", "planner", "bound", "gap %", "verdict"];
+        let mut columns = vec!["instance", "buffers", "planner", "bound", "gap %", "verdict"];
+        columns.extend(self.cases.iter().any(|one| one.max_gap_percent.is_some()).then_some("limit"));
         text.table(&columns, self.cases.iter().map(row));
         text.push(&format!("\n{worst}\n"));
         self.details.report(false).print(text);
@@ -392,77 +262,19 @@ struct AuditReport<T> {
     within: bool,
 }
 
+impl<T> AuditReport<T> {
+    /// Returns whether `--max-gap` is met, as one word.
+    fn limit(&self) -> &'static str {
+        if self.within { "met" } else { "exceeded" }
+    }
+}
+
 impl<T: Printed> Printed for AuditReport<T> {
     fn print(&self, text: &mut Text) {
         self.content.print(text);
-    }
-}
-
-/// The plan of another planner.
-struct Case {
-    subject: Subject,
-    /// The planner of a captured plan. For other plans, the name of the layout file, or `--planner-peak` if
-    /// only the peak is known.
-    planner: String,
-    layout: Option<Layout>,
-    /// The peak that the planner reports. Without it, the peak of the layout is used.
-    peak: Option<Bytes>,
-}
-
-impl Case {
-    /// Creates a case from the layout file or the reported peak (`--planner-peak`).
-    fn given(args: &AuditArgs, subject: Subject) -> Result<Self, Failure> {
-        let peak = args.planner_peak.map(Bytes::new);
-        let (planner, layout) = match (&args.layout, peak) {
-            (Some(path), _) => (shown(path), Some(offsets(path, &subject.instance)?)),
-            (None, Some(_)) => ("--planner-peak".to_owned(), None),
-            (None, None) => {
-                let file = shown(&args.subject.instance);
-                let plan = subject.plan.clone().ok_or_else(|| {
-                    Failure::input(format!(
-                        "{file}: there is no plan to audit; specify LAYOUT, or the peak with --planner-peak"
-                    ))
-                })?;
-                (file, Some(plan))
-            }
-        };
-        Ok(Self { subject, planner, layout, peak })
-    }
-
-    /// Returns the names of the files for the instance and its layout.
-    fn files(&self, stem: &str) -> [String; 2] {
-        [file_name(stem, self.subject.instance.capacity()), format!("{stem}.layout.csv")]
-    }
-
-    /// Writes the instance and its layout as CSV files.
-    fn export(&self, folder: &Path, stem: &str, inputs: &[&Path]) -> Result<(), Failure> {
-        let fail = |error| format!("cannot create the folder {}: {error}", folder.display());
-        std::fs::create_dir_all(folder).map_err(|error| Failure::input(fail(error)))?;
-        let instance = &self.subject.instance;
-        let [own, placed] = self.files(stem);
-        let file = folder.join(own);
-        output::check_target(&file, inputs)?;
-        output::write_file(&file, |file| write_instance(instance, file))?;
-        let Some(layout) = &self.layout else { return Ok(()) };
-        let file = folder.join(placed);
-        output::check_target(&file, inputs)?;
-        output::write_file(&file, |file| write_layout(instance, layout, file))
-    }
-
-    fn captured(capture: Capture) -> Self {
-        let Capture { planner, instance, layout, peak } = capture;
-        Self { subject: Subject::of(instance), planner, layout, peak }
-    }
-}
-
-/// Reads a layout with one offset per buffer.
-fn offsets(path: &Path, instance: &Instance) -> Result<Layout, Failure> {
-    match read(path, instance)? {
-        Given::Layout(layout) => Ok(layout),
-        _ => Err(Failure::input(format!(
-            "{}: `audit` reads only layouts with one offset per buffer; `compare` also reads other answers",
-            path.display()
-        ))),
+        if let Some(most) = self.max_gap_percent {
+            text.line("limit", format_args!("{most} % above the lower bound: {}", self.limit()));
+        }
     }
 }
 
@@ -568,6 +380,11 @@ impl<'a> Audited<'a> {
             }
             () => String::new(),
         }
+    }
+
+    /// Returns the report on this plan, compared with `--max-gap`.
+    fn against(&self, max_gap_percent: Option<f64>, is_json: bool) -> AuditReport<PlanReport<'_>> {
+        AuditReport { content: self.report(is_json), max_gap_percent, within: self.meets(max_gap_percent) }
     }
 
     /// Returns the report on this plan. JSON lists all sections above the bound.
