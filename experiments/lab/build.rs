@@ -4,6 +4,9 @@
 use std::path::Path;
 use std::process::Command;
 
+/// The number of digits of a commit.
+const DIGITS: usize = 12;
+
 fn output(command: &mut Command) -> Option<String> {
     let output = command.output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
@@ -13,13 +16,28 @@ fn git(arguments: &[&str]) -> Option<String> {
     output(Command::new("git").arg("-C").arg("../..").args(arguments))
 }
 
+/// Returns the commit from which Cargo packed these sources, and whether they had local changes.
+fn packed() -> Option<(String, &'static str)> {
+    let info = std::fs::read_to_string(".cargo_vcs_info.json").ok()?;
+    let (_, rest) = info.split_once("\"sha1\": \"")?;
+    let is_dirty = info.contains("\"dirty\": true");
+    Some((rest.get(..DIGITS)?.to_owned(), if is_dirty { "true" } else { "false" }))
+}
+
 fn main() {
     let sources =
         ["Cargo.toml", "Cargo.lock", "model", "heuristics", "solvers", "datasets", "src", "experiments"];
-    let commit = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
     let mut status = vec!["status", "--porcelain", "--untracked-files=no", "--"];
     status.extend(sources);
-    let dirty = git(&status).map_or("unknown", |changes| if changes.is_empty() { "false" } else { "true" });
+    let (commit, dirty) = packed().unwrap_or_else(|| {
+        let commit = git(&["rev-parse", &format!("--short={DIGITS}"), "HEAD"]);
+        let changes = git(&status);
+        let dirty = changes.map_or("unknown", |changes| if changes.is_empty() { "false" } else { "true" });
+        (commit.unwrap_or_else(|| "unknown".to_owned()), dirty)
+    });
+    let changed = if dirty == "true" { ", with local changes" } else { "" };
+    let version = env!("CARGO_PKG_VERSION");
+    println!("cargo::rustc-env=PLIMSOLL_VERSION={version} (commit {commit}{changed})");
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     let rustc = output(Command::new(rustc).arg("--version")).unwrap_or_else(|| "unknown".to_owned());
     // target/PROFILE/build/CRATE/out

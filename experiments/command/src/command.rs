@@ -104,7 +104,7 @@ impl Commands {
     /// Returns the declaration of the command line, with its help.
     pub fn declaration(&self) -> clap::Command {
         let command = clap::Command::new("plimsoll")
-            .version(env!("CARGO_PKG_VERSION"))
+            .version(plimsoll_lab::machine::VERSION)
             .about("Plan the memory of neural-network programs and prove how good the plans are")
             .subcommands(self.iter().map(|entry| (entry.declare)()));
         let groups = Task::SHOWN.map(|(task, heading)| {

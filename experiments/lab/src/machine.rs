@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::time::SystemTime;
 
+/// The version and the commit of this build.
+pub const VERSION: &str = env!("PLIMSOLL_VERSION");
+
 /// The build and the machine, as stored with every row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
