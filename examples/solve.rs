@@ -1,12 +1,18 @@
-//! Finds a layout with the lowest peak and prints the proof: `cargo run --example solve`
+//! Finds a layout with the lowest peak, and prints the offsets and the proof: `cargo run --example solve`
 
-use plimsoll::model::csv::{ReadOptions, read_instance};
+use plimsoll::model::{Buffer, InstanceBuilder, Lifespan};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let rows = "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\n";
-    let instance = read_instance("tiny", rows.as_bytes(), ReadOptions::default())?;
+    let mut builder = InstanceBuilder::new("tiny");
+    for (name, lower, upper, bytes) in [("a", 0, 4, 4), ("b", 0, 2, 4), ("c", 2, 4, 4)] {
+        builder = builder.buffer(Buffer::new(name, bytes, Lifespan::single(lower, upper)?));
+    }
+    let instance = builder.build()?;
     let answer = plimsoll::solve(&instance)?;
-    let (peak, proof) = (answer.value.unwrap_or_default(), answer.lower_bound.witness);
-    println!("{}: peak {peak} bytes, {proof}", answer.claim);
+    let layout = answer.solution.ok_or("no layout")?;
+    println!("{}: peak {}, {}", answer.claim, layout.peak(&instance), answer.lower_bound.witness);
+    for id in instance.ids() {
+        println!("{} at offset {}", instance.buffer(id).name(), layout.offset(id));
+    }
     Ok(())
 }

@@ -11,13 +11,14 @@
 //! Lifespans are half-open: a buffer is live from `lower` up to, but not including, `upper`.
 //!
 //! ```
-//! use plimsoll::model::Claim;
-//! use plimsoll::model::csv::{ReadOptions, read_instance};
+//! use plimsoll::model::{Buffer, Claim, InstanceBuilder, Lifespan};
 //!
 //! // `a` is live throughout; `b` and `c` are never live at the same time and may share addresses.
-//! let rows = "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\n";
-//! let instance = read_instance("tiny", rows.as_bytes(), ReadOptions::default())?;
-//! let answer = plimsoll::solve(&instance)?;
+//! let mut builder = InstanceBuilder::new("tiny");
+//! for (name, lower, upper, bytes) in [("a", 0, 4, 4), ("b", 0, 2, 4), ("c", 2, 4, 4)] {
+//!     builder = builder.buffer(Buffer::new(name, bytes, Lifespan::single(lower, upper)?));
+//! }
+//! let answer = plimsoll::solve(&builder.build()?)?;
 //!
 //! assert_eq!(answer.claim, Claim::Optimal);
 //! assert_eq!(answer.value.map(|peak| peak.get()), Some(8));
@@ -124,8 +125,9 @@
 //! # Your own algorithm
 //!
 //! Implement [`Solver`](model::Solver) for a problem and add it with [`Registry::register`]. It then has
-//! the same limits and the same checker as every other algorithm. `experiments/lab/examples/own_heuristic.rs`
-//! does this in 40 lines of code, and compares the algorithm with all others.
+//! the same limits and the same checker as every other algorithm. After [`Registry::install`], the command in
+//! `plimsoll_command::main` has it, too. `experiments/command/examples/own_heuristic.rs` does this in 40 lines
+//! of code.
 //!
 //! # Limits
 //!

@@ -3,6 +3,7 @@
 
 use plimsoll_model::{Entry, ParameterError, Problem};
 use plimsoll_solvers::Library;
+use std::sync::OnceLock;
 
 /// Passes the problems to the macro `$then`, each with its name in the [`Registry`], its type, its objective,
 /// its heuristics and its exact solvers. Problems of instances come before problems of graphs.
@@ -71,16 +72,26 @@ macro_rules! lists {
             }
         )*
 
-        /// Returns the registry of all algorithms in this build.
+        /// Returns the registry of this process: the [installed](Registry::install) one, or else that of all
+        /// algorithms in this build.
         pub fn registry() -> Registry {
-            Registry { $($field: both($heuristics, $solvers),)* }
+            INSTALLED.get().cloned().unwrap_or_else(|| Registry { $($field: both($heuristics, $solvers),)* })
         }
     };
 }
 
 each_problem!(lists);
 
+static INSTALLED: OnceLock<Registry> = OnceLock::new();
+
 impl Registry {
+    /// Makes [`registry()`] return this registry from now on. Only the first call in a process has an effect.
+    /// A program that installs its own algorithms and then calls `plimsoll_command::main` is the command
+    /// `plimsoll` with these algorithms.
+    pub fn install(self) {
+        let _ = INSTALLED.set(self);
+    }
+
     /// Adds an algorithm, built by [`Entry::new`].
     ///
     /// # Errors

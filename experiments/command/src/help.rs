@@ -1,14 +1,13 @@
 //! The help: commands grouped by task, and examples of each command.
 
-use crate::args::{TIME_LIMIT_OF_AUDIT, TIME_LIMIT_OF_BEST, TIME_LIMIT_OF_VERIFY, TIME_LIMIT_WITH_COMPARE};
+use crate::args::{
+    FOR_MODELS, TIME_LIMIT_OF_AUDIT, TIME_LIMIT_OF_BEST, TIME_LIMIT_OF_VERIFY, TIME_LIMIT_WITH_COMPARE,
+};
 use crate::failure::EXIT_CODES;
 use crate::output;
 use clap::{Arg, Command};
 use plimsoll_lab::report::table::wrapped;
 use std::fmt::Write as _;
-
-/// The heading of the options for models.
-pub const FOR_MODELS: &str = "Options for models";
 
 /// Maximum width of the help, in columns.
 const WIDEST: usize = 100;

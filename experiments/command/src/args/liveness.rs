@@ -1,5 +1,5 @@
+use super::FOR_MODELS;
 use super::values::bytes_within;
-use crate::help::FOR_MODELS;
 use clap::{Args, ValueEnum};
 use plimsoll::datasets::{Import, MICRO_ALIGNMENT};
 use plimsoll::model::Bytes;

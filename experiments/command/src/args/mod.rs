@@ -14,3 +14,6 @@ pub use liveness::{ActivationLivenessArgs, BoundaryArg, LivenessArgs, element_al
 pub use model::{ModelArgs, OpenArgs};
 pub use plimsoll_lab::suite::PLAN;
 pub use values::{bytes, bytes_within, dimension, once, problem, seconds, threads};
+
+/// The heading of the options for models.
+pub const FOR_MODELS: &str = "Options for models";

@@ -1,6 +1,6 @@
+use super::FOR_MODELS;
 use super::values::{bytes, dimension, once};
 use crate::failure::Failure;
-use crate::help::FOR_MODELS;
 use crate::input::{input_file, quoted};
 use clap::Args;
 use plimsoll::datasets::{Import, ImportOptions, Overlap, Scratch, import_file};

@@ -1,6 +1,6 @@
 //! The plans that `plimsoll audit` audits: those of captured plans, models, instances and folders.
 
-use super::AuditArgs;
+use super::args::AuditArgs;
 use crate::commands::in_model;
 use crate::commands::layouts::read;
 use crate::commands::subject::{Subject, SubjectArgs};

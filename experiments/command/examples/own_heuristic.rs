@@ -1,16 +1,13 @@
-//! Registers a custom heuristic and compares it with all others:
-//! `cargo run --package plimsoll-lab --example own_heuristic`
+//! The command `plimsoll` with a custom heuristic: `cargo run --release --package plimsoll-command
+//! --no-default-features --example own_heuristic -- bench embedded --problems offsets`
 
-use plimsoll::Engine;
 use plimsoll::heuristics::offsets::{Abandoned, Arrangement, Fit};
 use plimsoll::model::{
     Budget, BufferId, Entry, Instance, Kind, Observer, Offsets, Outcome, SolveError, Solver, Stats, Stop,
     simple_bound,
 };
-use plimsoll_lab::executor::compare;
-use plimsoll_lab::report::summary::ranked;
 use std::cmp::Reverse;
-use std::time::Duration;
+use std::process::ExitCode;
 
 /// First fit in order of descending area (bytes times steps).
 struct LargestArea;
@@ -35,13 +32,11 @@ impl Solver<Offsets> for LargestArea {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut engine = Engine::default().with_time_limit(Duration::from_secs(1));
+fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let about = "first fit, largest area first";
     let entry = Entry::new("largest-area", Kind::Heuristic, about, "this example", |_| LargestArea);
-    engine.registry.register(entry)?;
-    let instances = plimsoll::datasets::worked_examples().into_iter().map(|worked| worked.instance);
-    let rows = compare::<Offsets>(&engine, instances);
-    print!("{}", ranked(&rows));
-    Ok(())
+    let mut registry = plimsoll::registry();
+    registry.register(entry)?;
+    registry.install();
+    Ok(plimsoll_command::main())
 }
