@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Packs the published crates, and checks them from the packed files alone: the library builds and its examples
-# run, and the command installs and answers the first example of the README in an empty folder.
+# run, the documentation builds as on docs.rs, and the command installs and answers the first example of the
+# README in an empty folder.
 #
 #   scripts/package.sh                    packs and checks everything
 #   scripts/package.sh list [OPTION..]    packs with these options of Cargo, and checks only the sizes
@@ -38,6 +39,11 @@ check() {
     cp Cargo.lock "$folder"
     export CARGO_TARGET_DIR=$target/packed
     (cd "$folder" && cargo test --doc --package plimsoll)
+    # As docs.rs builds it: without the network and with the features in the metadata.
+    export DOCS_RS=1 RUSTDOCFLAGS='-D warnings'
+    (cd "$folder" && cargo doc --offline --no-deps --workspace --exclude plimsoll-command &&
+        cargo doc --offline --no-deps --package plimsoll-command --no-default-features)
+    unset DOCS_RS RUSTDOCFLAGS
     cargo install --locked --path "$folder"/plimsoll-command-* --no-default-features --root "$folder/installed"
     mkdir "$folder/empty"
     sed -n '/as `example.12.csv`:$/,/^```$/p' README.md | sed '1,3d;$d' >"$folder/empty/example.12.csv"
