@@ -9,10 +9,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let instance = builder.build()?;
     let answer = plimsoll::solve(&instance)?;
-    let layout = answer.solution.ok_or("no layout")?;
-    println!("{}: peak {}, {}", answer.claim, layout.peak(&instance), answer.lower_bound.witness);
-    for id in instance.ids() {
-        println!("{} at offset {}", instance.buffer(id).name(), layout.offset(id));
+    println!("{}: {}", answer.claim, answer.lower_bound.witness);
+    for (id, offset) in instance.ids().zip(answer.solution.ok_or("no layout")?.offsets()) {
+        println!("{} at offset {offset}", instance.buffer(id).name());
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ fn every_example_prints_an_answer() {
         let name = file.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned();
         assert!(!output(&name).is_empty(), "{name}");
     }
-    assert!(output("solve").starts_with("optimal: peak "));
+    assert!(output("solve").starts_with("optimal: load at step "));
     assert!(output("spill").starts_with("optimal: "));
 }
 
