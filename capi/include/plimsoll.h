@@ -34,7 +34,7 @@ typedef enum plimsoll_code {
   PLIMSOLL_INVALID_ARGUMENT = 1,
   // The handle was freed, or was never created.
   PLIMSOLL_INVALID_HANDLE = 2,
-  // The parts of the instance contradict each other, or the sizes add up to more than 2^63 - 1 bytes.
+  // The parts of the instance contradict each other, or add up to more than 2^63 - 1 bytes.
   PLIMSOLL_INVALID_INSTANCE = 3,
   // No algorithm has this name, or the named algorithm does not support the instance.
   PLIMSOLL_UNSUPPORTED = 4,
@@ -146,7 +146,10 @@ enum plimsoll_code plimsoll_instance_free(struct plimsoll_instance instance);
 
 // Appends `count` buffers, which get the next free indices. `sizes` are in bytes. Buffer `i` is live from
 // step `lower[i]` up to, but not including, step `upper[i]`. `alignments` are in bytes; if the pointer is
-// null, every alignment is 1.
+// null, every alignment is 1. At most 2^32 - 1 buffers are allowed.
+//
+// The call fails with `PLIMSOLL_INVALID_INSTANCE` if all buffers, aligned and laid end to end above the
+// highest fixed one, then need more than 2^63 - 1 bytes.
 //
 // Every array is null or has `count` elements.
 enum plimsoll_code plimsoll_instance_add(struct plimsoll_instance instance,
@@ -156,7 +159,7 @@ enum plimsoll_code plimsoll_instance_add(struct plimsoll_instance instance,
                                          const uint64_t *upper,
                                          const uint64_t *alignments);
 
-// Fixes a buffer at an offset in bytes.
+// Fixes a buffer at an offset in bytes. The limit of `plimsoll_instance_add` applies.
 enum plimsoll_code plimsoll_instance_fix(struct plimsoll_instance instance,
                                          size_t buffer,
                                          uint64_t offset);
@@ -182,6 +185,9 @@ enum plimsoll_code plimsoll_instance_exclude(struct plimsoll_instance instance,
 // Requires a buffer to lie exactly `distance` bytes above another one: the offset of `upper` is the offset
 // of `lower` plus the distance. Each buffer may be the `upper` one of at most one call. Not all algorithms
 // support such instances.
+//
+// `plimsoll_solve` and `plimsoll_check` report distances that contradict each other, or that add up to more
+// than 2^63 - 1 bytes.
 enum plimsoll_code plimsoll_instance_above(struct plimsoll_instance instance,
                                            size_t upper,
                                            size_t lower,

@@ -15,7 +15,7 @@ pub enum plimsoll_code {
     PLIMSOLL_INVALID_ARGUMENT = 1,
     /// The handle was freed, or was never created.
     PLIMSOLL_INVALID_HANDLE = 2,
-    /// The parts of the instance contradict each other, or the sizes add up to more than 2^63 - 1 bytes.
+    /// The parts of the instance contradict each other, or add up to more than 2^63 - 1 bytes.
     PLIMSOLL_INVALID_INSTANCE = 3,
     /// No algorithm has this name, or the named algorithm does not support the instance.
     PLIMSOLL_UNSUPPORTED = 4,

@@ -25,7 +25,48 @@ pub struct Draft {
     exclusions: Vec<(usize, usize)>,
     above: Vec<(usize, usize, u64)>,
     capacity: Option<u64>,
+    /// The bytes that all buffers need.
+    needed: u128,
+    /// The highest end of a fixed buffer, in bytes.
+    fixed_end: u128,
     built: Option<Arc<Instance>>,
+}
+
+/// The highest address, as in the Rust library: no sum of addresses overflows.
+const MOST: u64 = i64::MAX as u64;
+
+/// Returns the bytes that a buffer needs, with those that its alignment may waste. A buffer of size 0 needs
+/// none.
+fn needed(buffer: &Buffer) -> u128 {
+    let [size, alignment] = [buffer.size(), buffer.alignment()].map(|bytes| u128::from(bytes.get()));
+    if buffer.is_empty() { 0 } else { size + alignment - 1 }
+}
+
+/// Returns the end of a fixed buffer of non-zero size, and 0 for all other buffers.
+fn fixed_end(buffer: &Buffer) -> u128 {
+    let offset = buffer.fixed().filter(|_| !buffer.is_empty());
+    offset.map_or(0, |offset| u128::from(offset.get()) + u128::from(buffer.size().get()))
+}
+
+/// Refuses the buffer `index`, which is added or fixed, if all buffers then need too many addresses. No
+/// instance with these buffers would be valid, and buffers cannot be removed.
+fn check_total(index: usize, fixed_end: u128, needed: u128) -> Result<(), Failure> {
+    let total = fixed_end + needed;
+    let message = || {
+        format!(
+            "buffer {index}: all buffers, aligned and laid end to end above the highest fixed one, need \
+             {total} bytes; expected at most {MOST} (2^63 - 1)"
+        )
+    };
+    let wrong = || Failure::new(Code::PLIMSOLL_INVALID_INSTANCE, message());
+    (total <= u128::from(MOST)).then_some(()).ok_or_else(wrong)
+}
+
+/// Refuses a number of bytes above every address.
+fn bytes(index: usize, name: &str, value: u64) -> Result<u64, Failure> {
+    let message =
+        || format!("buffer {index}: the {name} is {value} bytes; expected at most {MOST} (2^63 - 1)");
+    (value <= MOST).then_some(value).ok_or_else(|| Failure::argument(message()))
 }
 
 /// Creates the buffer with the index `index`. Checks what can be checked without the other buffers.
@@ -33,6 +74,7 @@ fn buffer(index: usize, size: u64, lower: u64, upper: u64, alignment: u64) -> Re
     if alignment == 0 {
         return Err(Failure::argument(format!("buffer {index}: the alignment is 0; expected at least 1")));
     }
+    let (size, alignment) = (bytes(index, "size", size)?, bytes(index, "alignment", alignment)?);
     let is_empty = size == 0 && lower == upper;
     let lifespan = if is_empty { Ok(Lifespan::empty_at(lower)) } else { Lifespan::single(lower, upper) };
     let lifespan = lifespan.map_err(|error| Failure::argument(format!("buffer {index}: {error}")))?;
@@ -131,7 +173,10 @@ pub extern "C" fn plimsoll_instance_free(instance: plimsoll_instance) -> plimsol
 
 /// Appends `count` buffers, which get the next free indices. `sizes` are in bytes. Buffer `i` is live from
 /// step `lower[i]` up to, but not including, step `upper[i]`. `alignments` are in bytes; if the pointer is
-/// null, every alignment is 1.
+/// null, every alignment is 1. At most 2^32 - 1 buffers are allowed.
+///
+/// The call fails with `PLIMSOLL_INVALID_INSTANCE` if all buffers, aligned and laid end to end above the
+/// highest fixed one, then need more than 2^63 - 1 bytes.
 ///
 /// Every array is null or has `count` elements.
 #[unsafe(no_mangle)]
@@ -144,6 +189,11 @@ pub unsafe extern "C" fn plimsoll_instance_add(
     alignments: *const u64,
 ) -> plimsoll_code {
     change(instance, |draft| {
+        let first = draft.buffers.len();
+        let most = u32::MAX as usize - first;
+        if count > most {
+            return Err(Failure::argument(format!("'count' is {count}; expected at most {most}")));
+        }
         // SAFETY: guaranteed by the caller.
         let [sizes, lower, upper] = unsafe {
             [array(sizes, count, "sizes")?, array(lower, count, "lower")?, array(upper, count, "upper")?]
@@ -151,17 +201,22 @@ pub unsafe extern "C" fn plimsoll_instance_add(
         let given = if alignments.is_null() { 0 } else { count };
         // SAFETY: guaranteed by the caller.
         let alignments = unsafe { array(alignments, given, "alignments") }?;
-        let first = draft.buffers.len();
+        let mut total = draft.needed;
         let added = (0..count).map(|at| {
-            buffer(first + at, sizes[at], lower[at], upper[at], alignments.get(at).copied().unwrap_or(1))
+            let alignment = alignments.get(at).copied().unwrap_or(1);
+            let added = buffer(first + at, sizes[at], lower[at], upper[at], alignment)?;
+            total += needed(&added);
+            check_total(first + at, draft.fixed_end, total)?;
+            Ok(added)
         });
         let added = added.collect::<Result<Vec<_>, _>>()?;
         draft.buffers.extend(added);
+        draft.needed = total;
         Ok(())
     })
 }
 
-/// Fixes a buffer at an offset in bytes.
+/// Fixes a buffer at an offset in bytes. The limit of `plimsoll_instance_add` applies.
 #[unsafe(no_mangle)]
 pub extern "C" fn plimsoll_instance_fix(
     instance: plimsoll_instance,
@@ -176,7 +231,17 @@ pub extern "C" fn plimsoll_instance_fix(
                 format!("buffer {buffer}: offset {offset} is not a multiple of its alignment {alignment}");
             return Err(Failure::argument(message));
         }
-        *place = place.clone().fixed_at(offset);
+        let fixed = place.clone().fixed_at(bytes(buffer, "offset", offset)?);
+        let others = if place.fixed().is_some() {
+            let others = draft.buffers.iter().enumerate().filter(|&(at, _)| at != buffer);
+            others.map(|(_, other)| fixed_end(other)).max().unwrap_or(0)
+        } else {
+            draft.fixed_end
+        };
+        let end = fixed_end(&fixed).max(others);
+        check_total(buffer, end, draft.needed)?;
+        draft.fixed_end = end;
+        draft.buffers[buffer] = fixed;
         Ok(())
     })
 }
@@ -231,6 +296,9 @@ pub extern "C" fn plimsoll_instance_exclude(
 /// Requires a buffer to lie exactly `distance` bytes above another one: the offset of `upper` is the offset
 /// of `lower` plus the distance. Each buffer may be the `upper` one of at most one call. Not all algorithms
 /// support such instances.
+///
+/// `plimsoll_solve` and `plimsoll_check` report distances that contradict each other, or that add up to more
+/// than 2^63 - 1 bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn plimsoll_instance_above(
     instance: plimsoll_instance,
@@ -244,7 +312,7 @@ pub extern "C" fn plimsoll_instance_above(
             let message = format!("buffer {upper} already lies above another buffer; only one is allowed");
             return Err(Failure::argument(message));
         }
-        draft.above.push((upper, lower, distance));
+        draft.above.push((upper, lower, bytes(upper, "distance", distance)?));
         Ok(())
     })
 }

@@ -343,6 +343,8 @@ pub unsafe extern "C" fn plimsoll_solution_witness(
     call(|| {
         let solved = SOLUTIONS.get(solution.handle)?;
         let words = solved.outcome.lower_bound.witness.in_words(&solved.instance);
+        // No slice may be longer than the string needs: a caller may pass `SIZE_MAX`.
+        let size = size.min(words.len() + 1);
         // SAFETY: guaranteed by the caller; a `c_char` is a byte.
         let place = unsafe { array_mut(text.cast::<u8>(), size, "text") }?;
         // SAFETY: guaranteed by the caller.

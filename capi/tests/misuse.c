@@ -34,6 +34,86 @@ static bool stop_at_once(void *user, uint64_t peak, uint64_t bound) {
     return plimsoll_version() == NULL;
 }
 
+// Numbers that the library cannot represent are refused by the call that passes them, and the instance remains
+// usable. Numbers that it can represent, however large, are not.
+static int large_numbers(void) {
+    const uint64_t most = INT64_MAX, large = most + 1, zero = 0, one = 1, last = UINT64_MAX, before = last - 1;
+    const uint64_t pair[] = {most / 2, most / 2 + 2}, zeros[] = {0, 0}, ones[] = {1, 1};
+    uint64_t offsets[2], peak;
+    plimsoll_instance instance;
+    plimsoll_solution solution;
+    plimsoll_summary summary;
+    plimsoll_options options;
+
+    EXPECT(plimsoll_instance_new(&instance) == PLIMSOLL_OK);
+    REFUSED(plimsoll_instance_add(instance, 1, &large, &zero, &one, NULL), PLIMSOLL_INVALID_ARGUMENT,
+            "buffer 0: the size is 9223372036854775808 bytes; expected at most 9223372036854775807");
+    REFUSED(plimsoll_instance_add(instance, 1, &last, &zero, &one, NULL), PLIMSOLL_INVALID_ARGUMENT, "the size");
+    REFUSED(plimsoll_instance_add(instance, 1, &one, &zero, &one, &large), PLIMSOLL_INVALID_ARGUMENT,
+            "buffer 0: the alignment is 9223372036854775808 bytes");
+    REFUSED(plimsoll_instance_add(instance, 1, &one, &zero, &one, &last), PLIMSOLL_INVALID_ARGUMENT,
+            "the alignment");
+    REFUSED(plimsoll_instance_add(instance, 2, pair, zeros, ones, NULL), PLIMSOLL_INVALID_INSTANCE,
+            "buffer 1: all buffers, aligned and laid end to end above the highest fixed one, need "
+            "9223372036854775808 bytes");
+    REFUSED(plimsoll_instance_add(instance, 1, &most, &zero, &one, pair), PLIMSOLL_INVALID_INSTANCE, "buffer 0");
+    REFUSED(plimsoll_instance_add(instance, SIZE_MAX, &one, &zero, &one, NULL), PLIMSOLL_INVALID_ARGUMENT,
+            "'count' is");
+
+    // Two buffers of 4 and 6 bytes. One of them is live during all steps that exist.
+    const uint64_t sizes[] = {4, 6}, upper[] = {last, last}, lower[] = {0, before};
+    EXPECT(plimsoll_instance_add(instance, 2, sizes, lower, upper, NULL) == PLIMSOLL_OK);
+    EXPECT(plimsoll_instance_add_gap(instance, 0, 1, before) == PLIMSOLL_OK);
+    REFUSED(plimsoll_instance_add_gap(instance, 1, before, last), PLIMSOLL_INVALID_ARGUMENT, "no live step");
+    REFUSED(plimsoll_instance_fix(instance, 0, last), PLIMSOLL_INVALID_ARGUMENT,
+            "buffer 0: the offset is 18446744073709551615 bytes");
+    REFUSED(plimsoll_instance_fix(instance, 0, large), PLIMSOLL_INVALID_ARGUMENT, "the offset");
+    REFUSED(plimsoll_instance_fix(instance, 0, most), PLIMSOLL_INVALID_INSTANCE,
+            "need 9223372036854775821 bytes");
+    REFUSED(plimsoll_instance_fix(instance, 0, most - 13), PLIMSOLL_INVALID_INSTANCE, "buffer 0");
+    REFUSED(plimsoll_instance_above(instance, 1, 0, large), PLIMSOLL_INVALID_ARGUMENT,
+            "buffer 1: the distance is 9223372036854775808 bytes");
+    REFUSED(plimsoll_instance_above(instance, 1, 0, last), PLIMSOLL_INVALID_ARGUMENT, "the distance");
+
+    // No capacity is too large.
+    const uint64_t capacities[] = {0, most, large, before, last};
+    for (int i = 0; i < 5; i++) {
+        EXPECT(plimsoll_instance_set_capacity(instance, capacities[i]) == PLIMSOLL_OK);
+        EXPECT(plimsoll_solve(instance, NULL, &solution) == PLIMSOLL_OK);
+        EXPECT(plimsoll_solution_summary(solution, &summary) == PLIMSOLL_OK);
+        EXPECT(summary.lower_bound == 10);
+        EXPECT(summary.status == (i == 0 ? PLIMSOLL_INFEASIBLE : PLIMSOLL_OPTIMAL));
+        EXPECT(plimsoll_solution_free(solution) == PLIMSOLL_OK);
+    }
+    offsets[0] = last;
+    offsets[1] = 0;
+    REFUSED(plimsoll_check(instance, 2, offsets, &peak), PLIMSOLL_INVALID_LAYOUT, "18446744073709551615");
+    EXPECT(peak == UINT64_MAX);
+
+    // The highest offset that is allowed, and a lower one in its place. After that, more bytes are allowed.
+    EXPECT(plimsoll_instance_fix(instance, 0, most - 14) == PLIMSOLL_OK);
+    REFUSED(plimsoll_instance_add(instance, 1, &one, &zero, &one, NULL), PLIMSOLL_INVALID_INSTANCE, "buffer 2");
+    EXPECT(plimsoll_options_init(&options) == PLIMSOLL_OK);
+    options.time_limit = 1e18;
+    options.seed = options.node_limit = before;
+    EXPECT(plimsoll_solve(instance, &options, &solution) == PLIMSOLL_OK);
+    EXPECT(plimsoll_solution_summary(solution, &summary) == PLIMSOLL_OK);
+    EXPECT(summary.status == PLIMSOLL_OPTIMAL && summary.peak == most - 10);
+    EXPECT(plimsoll_solution_free(solution) == PLIMSOLL_OK);
+    EXPECT(plimsoll_instance_fix(instance, 0, 4) == PLIMSOLL_OK);
+    EXPECT(plimsoll_instance_add(instance, 1, &one, &zero, &one, NULL) == PLIMSOLL_OK);
+
+    // A buffer of size 0 needs no bytes, even if it is aligned.
+    EXPECT(plimsoll_instance_add(instance, 1, &zero, &last, &last, &most) == PLIMSOLL_OK);
+    EXPECT(plimsoll_instance_fix(instance, 3, most) == PLIMSOLL_OK);
+    EXPECT(plimsoll_solve(instance, NULL, &solution) == PLIMSOLL_OK);
+    EXPECT(plimsoll_solution_summary(solution, &summary) == PLIMSOLL_OK);
+    EXPECT(summary.status == PLIMSOLL_OPTIMAL && summary.peak == 14);
+    EXPECT(plimsoll_solution_free(solution) == PLIMSOLL_OK);
+    EXPECT(plimsoll_instance_free(instance) == PLIMSOLL_OK);
+    return 0;
+}
+
 int main(void) {
     const uint64_t sizes[] = {4, 6, 2}, lower[] = {0, 1, 2}, upper[] = {2, 3, 4}, zeros[] = {0, 0, 0};
     uint64_t offsets[3] = {0, 4, 0}, peak = 0;
@@ -157,6 +237,8 @@ int main(void) {
     EXPECT(plimsoll_solution_witness(solution, 5, text, NULL) == PLIMSOLL_OK && strlen(text) == 4);
     EXPECT(plimsoll_solution_witness(solution, sizeof text, text, &length) == PLIMSOLL_OK);
     EXPECT(strlen(text) == length);
+    EXPECT(plimsoll_solution_witness(solution, SIZE_MAX, text, NULL) == PLIMSOLL_OK);
+    EXPECT(strlen(text) == length);
     EXPECT(plimsoll_solution_free(solution) == PLIMSOLL_OK);
-    return 0;
+    return large_numbers();
 }
