@@ -3,7 +3,10 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") {
-        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libplimsoll.so.0");
-    }
+    let name = match std::env::var("CARGO_CFG_TARGET_OS").as_deref() {
+        Ok("linux") => "-Wl,-soname,libplimsoll.so.0",
+        Ok("macos") => "-Wl,-install_name,@rpath/libplimsoll.0.dylib",
+        _ => return,
+    };
+    println!("cargo::rustc-cdylib-link-arg={name}");
 }
