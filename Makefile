@@ -2,7 +2,7 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-minimalloc test-c test-web web overhead-c install-c test-veripb test-long package bench results captures report docs
+.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-minimalloc test-c test-web web overhead-c install-c test-veripb test-long package bench results captures report docs test-lean test-oldest test-workflows test-action deny semver
 
 help:
 	@echo "make run        build without HiGHS and z3; compare heuristics with proven optima in a table and an HTML page"
@@ -28,6 +28,12 @@ help:
 	@echo "make captures   capture plans of compilers and runtimes; regenerate datasets/captured (installs 1.5 GB)"
 	@echo "make report     analyse results/ into target/report/report.html (REPORT=DIR sets the folder)"
 	@echo "make docs       build the book: $(TARGET)/book/index.html"
+	@echo "make test-lean  test all crates except the Python package and the C library, without HiGHS and z3"
+	@echo "make test-oldest    build the crates with the oldest supported Rust, without HiGHS and z3"
+	@echo "make test-workflows    validate workflows, action and citation against their schemas; lint the scripts"
+	@echo "make test-action    test the action for continuous integration of other projects (needs jq)"
+	@echo "make deny       check licences, versions and sources of the dependencies with cargo-deny"
+	@echo "make semver     compare the interfaces of the crates with those of the last release"
 	@echo "make setup      only install build dependencies"
 
 setup:
@@ -108,3 +114,24 @@ report: release
 
 docs:
 	@bash scripts/docs.sh
+
+test-lean:
+	@bash scripts/setup.sh first
+	@bash scripts/lean.sh
+
+test-oldest:
+	@bash scripts/setup.sh first
+	@bash scripts/lean.sh oldest
+
+test-workflows:
+	@bash scripts/workflows.sh
+
+test-action:
+	@bash scripts/setup.sh first
+	@bash scripts/action-test.sh
+
+deny:
+	@bash scripts/deny.sh
+
+semver:
+	@bash scripts/semver.sh

@@ -1,5 +1,5 @@
 # Records of graphs. results.sh sources this file and defines `binary`, `prefix`, `wanted` and `unfinished`.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2034,SC2154
 
 # Prints the commit, the compiler and the machine of a record.
 made_with() {

@@ -72,6 +72,7 @@ cargo build --release --locked -p plimsoll-command --no-default-features
 cp "$release/plimsoll" "$lean"
 binary="$lean"
 for word in "${@:-all}"; do
+    # shellcheck disable=SC2194 # a list of words
     case " head-to-head robust robust-tight attributed captured recombined refilled captures proofs large " in
         *" $word "*) ;;
         *)
