@@ -18,7 +18,7 @@ if [ "${#targets[@]}" -eq 0 ]; then
     for file in fuzz/fuzz_targets/*.rs; do targets+=("$(basename "$file" .rs)"); done
 fi
 
-if command -v rustup >/dev/null && ! rustup toolchain list | grep -q '^nightly-'; then
+if command -v rustup >/dev/null && ! rustup toolchain list | grep '^nightly-' >/dev/null; then
     rustup toolchain install nightly --profile minimal
 fi
 export PATH=$target/tools/bin:$PATH

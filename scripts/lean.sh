@@ -11,7 +11,7 @@ case "${1:-}" in
 "") cargo test "${lean[@]}" --exclude plimsoll-python --exclude plimsoll-capi ;;
 oldest)
     oldest=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
-    if ! rustup toolchain list | grep -q "^$oldest-"; then
+    if ! rustup toolchain list | grep "^$oldest-" >/dev/null; then
         rustup toolchain install "$oldest" --profile minimal
     fi
     # Tests may need a newer Rust, because their dependencies do.
