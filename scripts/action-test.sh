@@ -68,4 +68,17 @@ action 2 plans ''
 contains log "the input 'max-gap' is empty"
 action 2 plans 5 OPTIONS=--nonsense
 contains summary --nonsense
+
+# Without a path of the command, cargo installs it once. This one copies it to the folder after --root.
+mkdir bin
+printf '#!/usr/bin/env bash\nmkdir -p "${@: -1}/bin"\ncp "%s" "${@: -1}/bin/"\necho "$PWD" >>%s/built\n' \
+    "$PLIMSOLL" "$folder" >bin/cargo
+chmod +x bin/cargo
+for _ in first second; do
+    action 0 plans 5 PLIMSOLL= RUNNER_TEMP="$folder/temporary" PATH="$folder/bin:$PATH"
+done
+if [ "$(cat built)" != "${script%/scripts/*}" ]; then
+    echo "cargo ran in: $(cat built)" >&2
+    exit 1
+fi
 echo "passed: the action below, at and above the limit, and with wrong inputs" >&2
