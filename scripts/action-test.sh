@@ -69,6 +69,13 @@ contains log "the input 'max-gap' is empty"
 action 2 plans 5 OPTIONS=--nonsense
 contains summary --nonsense
 
+# A message with several lines is one error, and no command of its own.
+printf '#!/usr/bin/env bash\nprintf "bad\\n::warning::%%s\\n" x >&2\nexit 2\n' >several
+chmod +x several
+action 2 plans 5 PLIMSOLL="$folder/several"
+contains log 'audit::bad%0A::warning::x'
+contains summary '    ::warning::x'
+
 # Without a path of the command, cargo installs it once. This one copies it to the folder after --root.
 mkdir bin
 printf '#!/usr/bin/env bash\nmkdir -p "${@: -1}/bin"\ncp "%s" "${@: -1}/bin/"\necho "$PWD" >>%s/built\n' \

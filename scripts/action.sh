@@ -14,8 +14,15 @@
 set -euo pipefail
 shopt -s nullglob
 
+# Prints an error for the log. Without the replacements, a second line could be a command of its own.
+complain() { # message
+    local text=${1//%/%25}
+    text=${text//$'\r'/%0D}
+    echo "::error title=plimsoll audit::${text//$'\n'/%0A}"
+}
+
 fail() { # message
-    echo "::error title=plimsoll audit::${1//%/%25}"
+    complain "$1"
     exit 2
 }
 
@@ -35,7 +42,7 @@ audit() { # arguments of `plimsoll audit`
     message=$("$PLIMSOLL" audit "$@" --max-gap "$MAX_GAP" ${TIME_LIMIT:+--time-limit "$TIME_LIMIT"} \
         "${options[@]+"${options[@]}"}" --json 2>&1 >>"$reports") || code=$?
     if [ "$code" -gt 1 ]; then
-        echo "::error title=plimsoll audit::${message//%/%25}"
+        complain "$message"
         errors+=("$message")
     fi
     if [ "$code" -gt "$worst" ]; then worst=$code; fi
@@ -90,7 +97,7 @@ echo "$table"
     echo "## Memory plans"
     echo
     echo "$table"
-    for message in "${errors[@]+"${errors[@]}"}"; do printf '\n    %s\n' "$message"; done
+    for message in "${errors[@]+"${errors[@]}"}"; do printf '\n    %s\n' "${message//$'\n'/$'\n    '}"; done
 } >>"${GITHUB_STEP_SUMMARY:-/dev/null}"
 {
     echo "worst-gap=$gap"
