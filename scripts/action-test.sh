@@ -48,6 +48,11 @@ for file in output summary log; do
     contains "$file" '| net | layouts/net.csv | 12 | 8 | 50 | above the optimum | met |'
 done
 
+# A file name that looks like an option.
+cp 'plans/odd|name.csv' ./--plot=x.csv
+action 0 '*plot*.csv' 5
+contains output '| --plot=x | --plot=x.csv | 8 |'
+
 # Above the limit: the gap of the worst plan, and a row for every plan.
 action 1 $'instances layouts\nplans' 49.9
 contains output worst-gap=50

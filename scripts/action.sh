@@ -37,10 +37,10 @@ install() {
 }
 
 # Audits one plan or folder, and appends its report. Keeps the highest exit code.
-audit() { # arguments of `plimsoll audit`
+audit() { # paths, which may start with a hyphen
     local code=0 message
-    message=$("$PLIMSOLL" audit "$@" --max-gap "$MAX_GAP" ${TIME_LIMIT:+--time-limit "$TIME_LIMIT"} \
-        "${options[@]+"${options[@]}"}" --json 2>&1 >>"$reports") || code=$?
+    message=$("$PLIMSOLL" audit --max-gap "$MAX_GAP" ${TIME_LIMIT:+--time-limit "$TIME_LIMIT"} \
+        "${options[@]+"${options[@]}"}" --json -- "$@" 2>&1 >>"$reports" </dev/null) || code=$?
     if [ "$code" -gt 1 ]; then
         complain "$message"
         errors+=("$message")

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds and publishes a release. The version is that of Cargo.toml.
 #
-#   scripts/release.sh check TAG           fails unless TAG is vVERSION and CHANGELOG.md describes the version
+#   scripts/release.sh check TAG           fails unless TAG is vVERSION, and CHANGELOG.md and
+#                                          CITATION.cff describe the version
 #   scripts/release.sh build               builds the archives and the wheel of this system in target/upload
 #   scripts/release.sh crates [OPTION..]   publishes all crates that are not on crates.io yet, in the order of
 #                                          their dependencies, with these options of Cargo: --dry-run
@@ -19,6 +20,10 @@ check() { # tag
     fi
     if ! grep -q "^## \[$version\]" CHANGELOG.md; then
         echo "CHANGELOG.md has no section '## [$version]'" >&2
+        exit 1
+    fi
+    if ! grep -q "^version: $version$" CITATION.cff || ! grep -q '^date-released: ' CITATION.cff; then
+        echo "CITATION.cff must contain 'version: $version' and 'date-released: YYYY-MM-DD'" >&2
         exit 1
     fi
 }
