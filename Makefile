@@ -2,7 +2,7 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-minimalloc test-c test-web web overhead-c install-c test-veripb test-long package bench results captures report docs test-lean test-oldest test-workflows test-action deny semver
+.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-minimalloc test-c test-web web overhead-c install-c test-veripb test-long package archive bench results captures report docs test-lean test-oldest test-workflows test-action deny semver
 
 help:
 	@echo "make run        build without HiGHS and z3; compare heuristics with proven optima in a table and an HTML page"
@@ -23,6 +23,7 @@ help:
 	@echo "make test-veripb    translate proofs of lower bounds for VeriPB, which checks them (installs it)"
 	@echo "make test-long  run all tests, and check documentation, the wheel, the packages, and the build without HiGHS and z3"
 	@echo "make package    pack the published crates; build, install and run them from the packed files alone"
+	@echo "make archive    pack the command and the C library as release archives; check them without Rust"
 	@echo "make bench      run Criterion benchmarks: checker, heuristics, search"
 	@echo "make results    regenerate the records in results/"
 	@echo "make captures   capture plans of compilers and runtimes; regenerate datasets/captured (installs 1.5 GB)"
@@ -98,6 +99,10 @@ test-long: setup
 package:
 	@bash scripts/setup.sh first
 	@bash scripts/package.sh
+
+archive:
+	@bash scripts/setup.sh first
+	@bash scripts/archive.sh
 
 bench: setup
 	cargo bench --locked --package plimsoll-lab --bench algorithms

@@ -143,12 +143,12 @@ check_command() {
     local root=$folder/command page
     unpack command "plimsoll-$version-$host"
     mkdir "$folder/empty"
-    sed -n '/<!-- file: example.12.csv -->/,/^```$/p' "$root/share/doc/plimsoll/README.md" | sed '1,2d;$d' \
+    sed -n '/as `example.12.csv`:$/,/^```$/p' "$root/share/doc/plimsoll/README.md" | sed '1,3d;$d' \
         >"$folder/empty/example.12.csv"
     (
         cd "$folder/empty"
         PATH=$root/bin:$PATH
-        [ "$(clean plimsoll --version)" = "plimsoll $version" ]
+        [[ $(clean plimsoll --version) == "plimsoll $version ("* ]]
         clean plimsoll solve example.12.csv --output layout.csv --certificate proof.json
         clean plimsoll verify example.12.csv layout.csv --certificate proof.json
         clean plimsoll-minimalloc --help >/dev/null
