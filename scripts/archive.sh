@@ -88,7 +88,7 @@ pack() {
     local name=$1 tar options=()
     tar=$(command -v gtar || echo tar)
     if "$tar" --version | grep -q 'GNU tar'; then
-        options=(--sort=name "--mtime=@$epoch" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --format=ustar)
+        options=(--sort=name "--mtime=@$epoch" --owner=0 --group=0 --numeric-owner "--mode=u=rwX,go=rX" --format=ustar)
     fi
     mkdir -p "$out"
     "$tar" ${options[@]+"${options[@]}"} -C "$folder" -cf - "$name" | gzip -n9 >"$out/$name.tar.gz"

@@ -93,6 +93,7 @@ look() {
     if ! compiler >/dev/null; then need g++ "a C++ compiler, for HiGHS"; fi
     if ! have cmake; then need cmake "to build HiGHS"; fi
     if ! have make && ! have ninja; then need make "to build HiGHS"; fi
+    if ! have jq; then need jq "the action for continuous integration"; fi
     if ! have pkg-config; then need pkg-config "to find libz3"; fi
     if ! has_libclang || ! has_clang_headers; then need libclang-dev "to read the headers of HiGHS"; fi
     if have python3 && ! python3 -c 'import ensurepip' 2>/dev/null; then

@@ -20,8 +20,10 @@ case "${1:-}" in
     step cargo fmt --all --check
     step cargo clippy --workspace --all-targets --locked -- -D warnings
     step cargo test --workspace --locked
+    PLIMSOLL=$target/debug/plimsoll step bash scripts/action-test.sh
+    step bash scripts/workflows.sh
     step bash scripts/python.sh
-    passed format, lints, tests, Python package
+    passed format, lints, tests, action, workflows, Python package
     ;;
 long)
     PLIMSOLL_VERIPB=$(bash scripts/veripb.sh path)
