@@ -32,12 +32,37 @@ macro_rules! cells {
 }
 
 cells! {
-    u32: "a whole number",
-    u64: "a whole number",
-    usize: "a whole number",
-    bool: "true or false",
     f64: "a number",
     WitnessSummary: "a JSON object",
+}
+
+macro_rules! cells_of_whole_numbers {
+    ($($kind:ty),*) => {$(
+        impl Cell for $kind {
+            fn text(&self) -> String {
+                self.to_string()
+            }
+
+            /// Data frames write a column of whole numbers with missing values as `9.0`.
+            fn read(text: &str) -> Result<Self, String> {
+                let digits = text.strip_suffix(".0").unwrap_or(text);
+                digits.parse().map_err(|_| "expected a whole number".to_owned())
+            }
+        }
+    )*};
+}
+
+cells_of_whole_numbers!(u32, u64, usize);
+
+impl Cell for bool {
+    fn text(&self) -> String {
+        self.to_string()
+    }
+
+    /// Data frames write `True`, and spreadsheets write `TRUE`.
+    fn read(text: &str) -> Result<Self, String> {
+        text.to_ascii_lowercase().parse().map_err(|_| "expected true or false".to_owned())
+    }
 }
 
 macro_rules! cells_of_words {

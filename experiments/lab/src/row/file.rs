@@ -258,6 +258,24 @@ mod tests {
     }
 
     #[test]
+    fn numbers_and_words_of_data_frames_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(ROWS);
+        let header =
+            "schema_version,instance,problem,algorithm,kind,status,value,nodes,whole_process,dirty\n";
+        std::fs::write(&path, format!("{header}6.0,i,offsets,a,exact,done,9.0,,True,FALSE\n")).unwrap();
+        let row = &read(&path).unwrap()[0];
+        assert_eq!((row.value, row.nodes, row.whole_process), (Some(9), None, true));
+        assert_eq!(row.machine.dirty, Some(false));
+        for (cells, message) in
+            [("9.5,,True", "value is '9.5': expected"), ("9,,yes", "whole_process is 'yes'")]
+        {
+            std::fs::write(&path, format!("{header}6,i,offsets,a,exact,done,{cells},\n")).unwrap();
+            assert!(read(&path).unwrap_err().to_string().contains(message));
+        }
+    }
+
+    #[test]
     fn an_invalid_line_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(ROWS);
