@@ -15,8 +15,6 @@ import operator
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from ._core import Instance, Solution, solve
 from ._regions import ALWAYS, Branches, Guard, Loop, Sequence, Step, Storage, check, intervals, is_exclusive, lifespans
 
@@ -280,10 +278,11 @@ def solve_aligned(
 ) -> Solution:
     """Places buffers that all have the same alignment. If all sizes are multiples of the alignment, the first search
     ignores the alignment. This search is faster, and the offsets that it finds are usually also multiples."""
-    aligned = {**columns, "alignment": np.full(len(columns["size"]), alignment, dtype=np.uint64)}
-    for rows in (columns, aligned) if not (columns["size"] % alignment).any() else (aligned,):
+    aligned = {**columns, "alignment": [alignment] * len(columns["size"])}
+    is_multiple = all(size % alignment == 0 for size in columns["size"])
+    for rows in (columns, aligned) if is_multiple else (aligned,):
         solution = solve(Instance(rows, name=name, exclusions=exclusions), **limits)
-        if solution.offsets is not None and not (solution.offsets % alignment).any():
+        if all(row["offset"] is not None and row["offset"] % alignment == 0 for row in solution.rows):
             break
     return solution
 
@@ -301,11 +300,10 @@ def place(program: Program, alignment: int, **limits: Any) -> Plan:
     for memory in sorted({storage.memory for storage in program.storages}):
         own = [at for at, live in enumerate(lives) if live and program.storages[at].memory == memory]
         steps = [intervals(lives[at]) for at in own]
-        sizes = np.array([program.storages[at].size for at in own], dtype=np.uint64)
         rows = {
-            "lower": np.array([one[0][0] for one in steps], dtype=np.uint64),
-            "upper": np.array([one[-1][1] for one in steps], dtype=np.uint64),
-            "size": sizes,
+            "lower": [one[0][0] for one in steps],
+            "upper": [one[-1][1] for one in steps],
+            "size": [program.storages[at].size for at in own],
             "gaps": [[(a[1], b[0]) for a, b in zip(one, one[1:], strict=False)] for one in steps],
         }
         guarded = [number for number, at in enumerate(own) if any(live.guard for live in lives[at])]
@@ -316,11 +314,11 @@ def place(program: Program, alignment: int, **limits: Any) -> Plan:
             if is_exclusive(lives[own[a]], lives[own[b]])
         ]
         solution = solve_aligned(rows, alignment, f"memory {memory}", pairs, **limits)
-        if solution.offsets is None:
-            raise Unsupported(f"no plan for memory {memory} within the limits")
         solutions[memory] = solution
-        for at, offset in zip(own, solution.offsets.tolist(), strict=True):
-            offsets[at] = offset
+        for at, row in zip(own, solution.rows, strict=True):
+            if row["offset"] is None:
+                raise Unsupported(f"no plan for memory {memory} within the limits")
+            offsets[at] = row["offset"]
     check(program.body, program.storages, [offset if live else None for offset, live in zip(offsets, lives, strict=True)])
     return Plan(offsets, solutions)
 

@@ -15,16 +15,35 @@ __all__ = [
     "Solution",
     "__version__",
     "algorithms",
+    "audit",
     "bench",
     "compare",
     "load_model",
     "read_csv",
+    "report",
     "solve",
+    "spill",
+    "verify",
 ]
 
 __version__: str
 
-from ._types import Algorithm, Boundary, ComparedLayout, Order, Status, Termination, Timeline
+from ._types import (
+    Algorithm,
+    AuditedPlan,
+    Boundary,
+    Buffer,
+    ComparedLayout,
+    Fusion,
+    Order,
+    PlacedBuffer,
+    Spill,
+    Status,
+    Termination,
+    Tiers,
+    Timeline,
+    Verification,
+)
 
 @final
 class Instance:
@@ -36,9 +55,12 @@ class Instance:
     ``upper`` (exclusive) or ``end`` or ``finish`` (inclusive); and ``size``. Starts and ends are in steps, and
     sizes in bytes. An end of None, NaN, infinity or -1 stands for the last end of all buffers. The optional
     columns are ``id``, ``alignment``, ``offset`` (fixed, or None) and ``gaps`` (pairs of steps). If every
-    buffer has an offset, the offsets are a plan and fix nothing. ``separations`` and ``exclusions`` are lists of pairs of buffers, given by their positions.
+    buffer has an offset, the offsets are a plan and fix nothing. ``separations`` and ``exclusions`` are lists
+    of pairs of buffers, given by their positions.
     ``above`` is a list of triples ``(upper, lower, distance)``: buffer ``upper`` must lie exactly ``distance``
     bytes above buffer ``lower``. Not all algorithms support such instances.
+
+    Arrays, such as ``size``, need NumPy; ``rows`` does not.
 
     Raises ValueError with the position and the value of the first invalid entry.
     """
@@ -54,6 +76,11 @@ class Instance:
         above: Sequence[tuple[int, int, int]] = ...,
     ) -> Instance: ...
     def __len__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __copy__(self) -> Instance: ...
+    def __deepcopy__(self, _memo: Any) -> Instance: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
     @property
     def name(self) -> str: ...
     @property
@@ -61,6 +88,9 @@ class Instance:
     @property
     def load(self) -> int:
         """Maximum number of live bytes at any step."""
+    @property
+    def rows(self) -> list[Buffer]:
+        """One dictionary per buffer, with the columns that the constructor accepts."""
     @property
     def ids(self) -> list[str]: ...
     @property
@@ -90,13 +120,21 @@ class Instance:
 
 @final
 class Solution:
-    """A checked answer to the offset problem."""
+    """A checked answer to the offset problem. Solutions are equal if they differ only in times and counters."""
 
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __copy__(self) -> Solution: ...
+    def __deepcopy__(self, _memo: Any) -> Solution: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
     @property
     def instance(self) -> Instance: ...
     @property
     def offsets(self) -> npt.NDArray[np.uint64] | None:
-        """One offset per buffer in bytes, or None if no layout was found."""
+        """One offset per buffer in bytes, or None if no layout was found. Needs NumPy."""
+    @property
+    def rows(self) -> list[PlacedBuffer]:
+        """One dictionary per buffer. The offsets are None if no layout was found."""
     @property
     def peak(self) -> int | None: ...
     @property
@@ -131,6 +169,11 @@ class Solution:
 class Comparison:
     """Layouts of one instance, compared with the best lower bound."""
 
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __copy__(self) -> Comparison: ...
+    def __deepcopy__(self, _memo: Any) -> Comparison: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
     @property
     def rows(self) -> list[ComparedLayout]: ...
     @property
@@ -146,6 +189,11 @@ class Comparison:
 class Graph:
     """A graph of operators and tensors, read by :func:`load_model`."""
 
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __copy__(self) -> Graph: ...
+    def __deepcopy__(self, _memo: Any) -> Graph: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
     @property
     def name(self) -> str: ...
     @property
@@ -181,16 +229,43 @@ class Graph:
     def overlap(
         self, machine: str, *, time_limit: float | None = None, seed: int = 0, threads: int = 1
     ) -> Timeline:
-        """Schedules the transfers of weights; times are in seconds."""
+        """Schedules the transfers of weights on a machine, which is the name of a preset or the path of a file.
+        Times are in seconds."""
+    def tiers(
+        self, machine: str, *, time_limit: float | None = 10.0, seed: int = 0, threads: int = 1
+    ) -> Tiers:
+        """Assigns every tensor to one memory of a machine, which is the name of a preset or the path of a file, so
+        that the transfers take the least time. Operators run in file order and are not fused. Times are in
+        seconds, and sizes and offsets in bytes. ``tensors`` is empty if no assignment was found."""
+    def fuse(
+        self,
+        patterns: str = "default",
+        *,
+        time_limit: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> Fusion:
+        """Forms groups of operators that run as one, so that as many relations as possible are optimised.
+        ``patterns`` is the name of a preset or the path of a file. ``groups`` lists the groups of all regions,
+        with single operators, in an executable order."""
 
 @final
 class Plan:
     """The memory plan of a graph, checked by simulated execution."""
 
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __copy__(self) -> Plan: ...
+    def __deepcopy__(self, _memo: Any) -> Plan: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
     @property
     def instance(self) -> Instance: ...
     @property
-    def offsets(self) -> npt.NDArray[np.uint64]: ...
+    def offsets(self) -> npt.NDArray[np.uint64]:
+        """One offset per buffer in bytes. Needs NumPy."""
+    @property
+    def rows(self) -> list[PlacedBuffer]:
+        """One dictionary per buffer."""
     @property
     def peak(self) -> int: ...
     @property
@@ -217,6 +292,19 @@ class Plan:
 def algorithms() -> list[Algorithm]:
     """The algorithms that :func:`solve` accepts. A name may end with ``parameters`` of the algorithm, as in
     ``search:-memo:-twins``."""
+
+def audit(
+    path: str | PathLike[str], *, time_limit: float | None = 1.0, seed: int = 0, threads: int = 1
+) -> list[AuditedPlan]:
+    """Reports how far the plans of other planners in a file are from the lowest possible peak. The search for this
+    peak takes at most ``time_limit`` seconds per plan.
+
+    The file is a captured plan of a compiler or runtime, a TFLite model with an offline plan, or an instance (CSV)
+    in which every buffer has an offset. ``peak`` is the memory that the planner reserves. ``instance`` contains the
+    offsets of the planner, if they are known.
+
+    Raises OSError for a file that cannot be read, and ValueError for a file without a plan.
+    """
 
 def bench(
     instances: Iterable[Any],
@@ -252,6 +340,7 @@ def load_model(
 def read_csv(path: str | PathLike[str], *, capacity: int | None = None) -> Instance:
     """Reads an instance, by default with the capacity in the file name (``NAME.CAPACITY.csv``)."""
 
+def report(paths: Sequence[str | PathLike[str]], title: str) -> str: ...
 def solve(
     instance: Any,
     *,
@@ -269,4 +358,32 @@ def solve(
     the best peak so far (or None) and the best lower bound so far, in bytes. Ctrl-C ends the search, and the
     best layout so far is returned with the termination ``interrupted``; a second Ctrl-C raises
     KeyboardInterrupt. Without limits, the algorithm ``exact`` ends with a proof.
+    """
+
+def spill(
+    instance: Any,
+    *,
+    capacity: int | None = None,
+    time_limit: float | None = None,
+    seed: int = 0,
+    threads: int = 1,
+) -> Spill:
+    """Chooses the buffers to spill so that the others fit into the capacity, with the least traffic in bytes. A
+    spilled buffer is written once and read once.
+
+    ``spilled`` lists the ids of the spilled buffers. ``offsets`` has one offset per buffer, and None for a spilled
+    buffer. Both are None if no choice was found. Raises ValueError if the instance has no capacity.
+    """
+
+def verify(
+    instance: Any, offsets: npt.ArrayLike | None = None, *, certificate: str | None = None
+) -> Verification:
+    """Checks a layout, and the certificate of an answer (see :meth:`Solution.certificate`).
+
+    ``offsets`` has one offset per buffer; by default, the plan in the instance is checked. The certificate is
+    ``confirmed`` if its claim, peak and witness are correct, and ``refused`` if one of them is wrong. If the bound
+    rests on a completed search, nothing contradicts it, but only a proof or a rerun can confirm it; the result is
+    then ``rests-on-search``. ``reason`` states why a certificate is not confirmed.
+
+    Raises ValueError for text that is not a certificate, and if the certificate is for a layout that is not given.
     """

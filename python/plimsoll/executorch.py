@@ -18,8 +18,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from ._control_flow import Unsupported, disjoint, place, read, solve_aligned, submodules, write
 from ._core import Solution
 from ._regions import Overwritten
@@ -177,19 +175,19 @@ class Planner:
         bases = list(groups)
         start = -(-floor // alignment) * alignment
         rows = {
-            "lower": np.array([_ends(groups[base])[0] for base in bases], dtype=np.uint64),
-            "upper": np.array([_ends(groups[base])[1] + 1 for base in bases], dtype=np.uint64),
-            "size": np.array([base.allocated_memory for base in bases], dtype=np.uint64),
+            "lower": [_ends(groups[base])[0] for base in bases],
+            "upper": [_ends(groups[base])[1] + 1 for base in bases],
+            "size": [base.allocated_memory for base in bases],
         }
         solution = solve_aligned(
             rows, alignment, f"memory {mem_id}", [], time_limit=self.time_limit, seed=self.seed, threads=self.threads
         )
-        if solution.offsets is None or solution.peak is None:
-            raise Unsupported(f"no plan for memory {mem_id} within {self.time_limit} s")
-        for base, offset in zip(bases, solution.offsets.tolist(), strict=True):
+        for base, row in zip(bases, solution.rows, strict=True):
+            if row["offset"] is None:
+                raise Unsupported(f"no plan for memory {mem_id} within {self.time_limit} s")
             for spec in groups[base]:
-                plan[spec] = start + offset + _inside(spec)
-        size = start + solution.peak + padding
+                plan[spec] = start + row["offset"] + _inside(spec)
+        size = start + (solution.peak or 0) + padding
         return MemoryReport(mem_id, size, result.bufsizes[mem_id], start, padding, solution)
 
     def plan_control_flow(

@@ -1,17 +1,26 @@
-//! Benchmarks of built-in algorithms and of Python functions, with the rows of the command `bench`.
+//! Benchmarks of built-in algorithms and of Python functions, with the rows of the command `bench`, and reports
+//! on such rows.
 
 use crate::attended::attended;
-use crate::instance::{Instance, layout_of};
+use crate::columns::layout_of;
+use crate::errors;
+use crate::instance::Instance;
 use crate::solution::{instance_of, number_of_threads, time, unknown};
 use plimsoll::model::{
     Budget, Entry, Kind, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats, Stop, simple_bound,
 };
 use plimsoll::run::Limits;
+use plimsoll_lab::analysis::{AnalysisError, Options, find, study};
 use plimsoll_lab::executor::rows;
 use plimsoll_lab::experiment::{Experiment, Input, Task};
+use plimsoll_lab::report::html::{Page, page};
+use plimsoll_lab::report::plots::plots;
+use plimsoll_lab::report::times::SHIFT;
+use plimsoll_lab::row::Columns;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList, PyString};
+use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
 /// Returns the algorithms for offsets as dictionaries with name, kind, description, source and parameters.
@@ -64,19 +73,32 @@ impl Solver<Offsets> for Function {
     }
 }
 
-/// Registers a function under its name. The entry lives as long as the process.
+/// Registers a function under its name. If an earlier function has the same name, such as `<lambda>`, a number
+/// follows. The entry lives as long as the process.
 fn register(
     registry: &mut plimsoll::Registry,
     function: &Bound<'_, PyAny>,
     time_limit: Option<f64>,
 ) -> PyResult<String> {
-    let name: String = match function.getattr("__name__") {
+    let own: String = match function.getattr("__name__") {
         Ok(name) => name.extract()?,
         Err(_) => function.get_type().name()?.to_string(),
     };
+    if plimsoll::registry().find::<Offsets>(&own).is_ok() {
+        return Err(PyValueError::new_err(format!(
+            "the function '{own}' has the name of a built-in algorithm; set its __name__ to another name"
+        )));
+    }
+    let mut name = own.clone();
+    for nth in 2.. {
+        if registry.offsets.iter().all(|entry| entry.name != name) {
+            break;
+        }
+        name = format!("{own}-{nth}");
+    }
     let leaked: &'static str = name.clone().leak();
     let owned = function.clone().unbind();
-    let entry = Entry::new(name.as_str(), Kind::Heuristic, "a Python function", "the caller", move |_| {
+    let entry = Entry::new(leaked, Kind::Heuristic, "a Python function", "the caller", move |_| {
         Python::attach(|py| Function { name: leaked, callable: owned.clone_ref(py), time_limit })
     });
     registry.register::<Offsets>(entry).map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -94,7 +116,7 @@ pub fn bench<'py>(
     time_limit: Option<f64>,
     seed: u64,
     threads: usize,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Bound<'py, PyList>> {
     let (limit, threads) = (time(time_limit)?, number_of_threads(threads)?);
     let mut registry = plimsoll::registry();
     let setup = Setup { seed, threads, ..Setup::default() };
@@ -116,5 +138,26 @@ pub fn bench<'py>(
     let experiment = Experiment::new("bench", inputs, tasks);
     let rows = attended(py, |_: Sender<()>| rows(&experiment, &registry), |()| Ok(()))?;
     let text = serde_json::to_string(&rows).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    py.import("json")?.call_method1("loads", (text,))
+    let read = py.import("plimsoll._records")?.call_method1("read", (text,))?;
+    let columns = Columns::all();
+    let kept = PyList::empty(py);
+    for row in read.try_iter()? {
+        let (row, own) = (row?, PyDict::new(py));
+        for name in columns.names() {
+            own.set_item(name, row.get_item(name)?)?;
+        }
+        kept.append(own)?;
+    }
+    Ok(kept)
+}
+
+/// Analyses records, and returns the report as HTML.
+#[pyfunction]
+pub fn report(py: Python<'_>, paths: Vec<PathBuf>, title: &str) -> PyResult<String> {
+    let options = Options { shift: SHIFT, ..Options::default() };
+    let written = py.detach(|| {
+        let studies = study(find(&paths)?, options);
+        Ok(page(&Page { title, studies: &studies, plots: &plots(&studies), options }))
+    });
+    written.map_err(|error: AnalysisError| errors::analysis(py, &error))
 }

@@ -1,28 +1,40 @@
-//! Models: import, order, memory plan and timeline.
+//! Models: import, order, memory plan, timeline, placement in several memories, and fusion.
 
 use crate::attended::attended;
-use crate::instance::{Instance, offsets_of, pieces};
-use crate::picture::{html, svg};
+use crate::errors;
+use crate::instance::Instance;
+use crate::plan::Plan;
 use crate::solution::{number_of_threads, time};
-use plimsoll::branches::{BranchError, ProgramPlan};
-use plimsoll::datasets::{ImportError, ImportOptions, ImportProblem, import_file};
-use plimsoll::graphs::GraphRunError;
-use plimsoll::model::graph::{Boundary, LivenessOptions};
-use plimsoll::model::timelines::Machine;
-use plimsoll::model::{Bytes, Claim};
-use plimsoll::{Engine, EngineError, MemoryPlan};
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use crate::state::Reduced;
+use plimsoll::datasets::{ImportOptions, import_file};
+use plimsoll::fusion::FusionTotals;
+use plimsoll::model::fusion::Patterns;
+use plimsoll::model::graph::{Boundary, LivenessOptions, read_graph, write_graph};
+use plimsoll::model::tiers::TierMachine;
+use plimsoll::model::timelines::{Machine, Time};
+use plimsoll::model::{Bytes, Stop};
+use plimsoll::{Engine, EngineError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyType};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
 /// A graph of operators and tensors, read from a model.
-#[pyclass(frozen, module = "plimsoll")]
+#[pyclass(frozen, eq, hash, module = "plimsoll")]
+#[derive(PartialEq)]
 pub struct Graph {
     graph: plimsoll::model::graph::Graph,
     assumed: Vec<String>,
+}
+
+impl Hash for Graph {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.graph.name(), self.graph.operators().len()).hash(state);
+        self.graph.tensors().iter().for_each(|tensor| (&tensor.name, tensor.bytes).hash(state));
+    }
 }
 
 /// Reads an ONNX or `TFLite` model, or a graph as JSON.
@@ -42,35 +54,17 @@ pub fn load_model(
 ) -> PyResult<Graph> {
     let rest = ImportOptions::default();
     let options = ImportOptions { dims, input_shapes, batch, dim_default, assume_bytes, trips, ..rest };
-    let import = py.detach(|| import_file(&path, &options)).map_err(|error| match error {
-        ImportError::File { problem: ImportProblem::Io(_), .. } => PyOSError::new_err(error.to_string()),
-        other => PyValueError::new_err(other.to_string()),
-    })?;
+    let import = py.detach(|| import_file(&path, &options)).map_err(|error| errors::import(py, &error))?;
     Ok(Graph { graph: import.graph, assumed: import.assumed })
 }
 
-fn engine(time_limit: Option<f64>, seed: u64, threads: usize) -> PyResult<Engine> {
+/// Returns an engine with these limits.
+pub fn engine(time_limit: Option<f64>, seed: u64, threads: usize) -> PyResult<Engine> {
     let mut engine = Engine::default();
     engine.limits.time = time(time_limit)?;
     engine.setup.seed = seed;
     engine.setup.threads = number_of_threads(threads)?;
     Ok(engine)
-}
-
-/// Returns `ValueError` for a graph or options that pose no valid problem, and otherwise `RuntimeError`.
-fn failed(error: &EngineError) -> PyErr {
-    let is_invalid = match error {
-        EngineError::Graph(error) => matches!(**error, GraphRunError::Problem { .. }),
-        EngineError::Plan(error) => matches!(
-            **error,
-            BranchError::Program(_)
-                | BranchError::Instance(_)
-                | BranchError::Order(GraphRunError::Problem { .. })
-        ),
-        _ => false,
-    };
-    let text = error.to_string();
-    if is_invalid { PyValueError::new_err(text) } else { PyRuntimeError::new_err(text) }
 }
 
 /// Returns a number of bytes.
@@ -141,7 +135,7 @@ impl Graph {
     ) -> PyResult<Bound<'py, PyDict>> {
         let engine = engine(time_limit, seed, threads)?;
         let regions = attended(py, |_: Sender<()>| engine.order(&self.graph), |()| Ok(()))?;
-        let regions = regions.map_err(|error| failed(&error))?;
+        let regions = regions.map_err(|error| errors::engine(&error))?;
         let body = regions.last().ok_or_else(|| PyValueError::new_err("the graph has no region"))?;
         let operators = &body.storages.operators;
         let order =
@@ -194,12 +188,11 @@ impl Graph {
             |_: Sender<()>| -> Result<_, EngineError> {
                 let planned = engine.plan_with(&self.graph, liveness, capacity)?;
                 let instance = planned.ordered.program.instance().clone().with_capacity(capacity);
-                let MemoryPlan { plan: program, joint_bound, joint_witness, .. } = planned;
-                Ok((instance, Found { program, joint_bound, joint_witness }))
+                Ok((instance, planned.into()))
             },
             |()| Ok(()),
         )?;
-        let (instance, found) = planned.map_err(|error| failed(&error))?;
+        let (instance, found) = planned.map_err(|error| errors::engine(&error))?;
         Ok(Plan { instance: Py::new(py, Instance(instance, None))?, found })
     }
 
@@ -216,15 +209,14 @@ impl Graph {
         threads: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
         let engine = engine(time_limit, seed, threads)?;
-        let machine = Machine::find(machine).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let machine = Machine::find(machine).map_err(|error| errors::description(py, &error))?;
         let found = attended(
             py,
             |_: Sender<()>| engine.overlap(&self.graph, &machine).map(|found| found.1),
             |()| Ok(()),
         )?;
-        let found = found.map_err(|error| failed(&error))?;
+        let found = found.map_err(|error| errors::engine(&error))?;
         let result = PyDict::new(py);
-        let seconds = |time: plimsoll::model::timelines::Time| time.get() as f64 * 1e-12;
         result.set_item("makespan", seconds(found.makespan))?;
         result.set_item("lower_bound", seconds(found.lower_bound))?;
         result.set_item("peak", found.peak.get())?;
@@ -232,88 +224,102 @@ impl Graph {
         result.set_item("termination", found.stop.as_str())?;
         Ok(result)
     }
-}
 
-/// The parts of a memory plan that do not refer to the graph.
-struct Found {
-    program: ProgramPlan,
-    joint_bound: Bytes,
-    joint_witness: String,
-}
-
-/// The memory plan of a graph, checked by simulated execution.
-#[pyclass(frozen, module = "plimsoll")]
-pub struct Plan {
-    instance: Py<Instance>,
-    found: Found,
-}
-
-#[pymethods]
-impl Plan {
-    #[getter]
-    fn instance(&self, py: Python<'_>) -> Py<Instance> {
-        self.instance.clone_ref(py)
-    }
-
-    #[getter]
-    fn offsets<'py>(&self, py: Python<'py>) -> Bound<'py, numpy::PyArray1<u64>> {
-        offsets_of(py, &self.found.program.layout)
-    }
-
-    #[getter]
-    fn peak(&self) -> u64 {
-        self.found.program.peak.get()
-    }
-
-    #[getter]
-    fn lower_bound(&self) -> u64 {
-        self.found.program.bound.get()
-    }
-
-    #[getter]
-    fn witness(&self) -> &str {
-        &self.found.program.witness
-    }
-
-    #[getter]
-    fn status(&self) -> &'static str {
-        Claim::of_solution(self.found.program.is_optimal()).as_str()
-    }
-
-    #[getter]
-    fn joint_bound(&self) -> u64 {
-        self.found.joint_bound.get()
-    }
-
-    #[getter]
-    fn joint_witness(&self) -> &str {
-        &self.found.joint_witness
-    }
-
-    #[getter]
-    fn fits(&self, py: Python<'_>) -> Option<bool> {
-        let capacity = self.instance.bind(py).get().0.capacity()?;
-        if self.found.program.peak <= capacity {
-            return Some(true);
+    /// Assigns every tensor to one memory of a machine, which is given by the name of a preset or the path of a
+    /// file. Returns a dictionary with the transfer time and its lower bound in seconds, one row per tensor,
+    /// the reason for the bound, the status and the termination.
+    #[pyo3(signature = (machine, *, time_limit = Some(10.0), seed = 0, threads = 1),
+        text_signature = "($self, machine, *, time_limit=10.0, seed=0, threads=1)")]
+    fn tiers<'py>(
+        &self,
+        py: Python<'py>,
+        machine: &str,
+        time_limit: Option<f64>,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let engine = engine(time_limit, seed, threads)?;
+        let machine = TierMachine::find(machine).map_err(|error| errors::description(py, &error))?;
+        let found = attended(py, |_: Sender<()>| engine.tiers(&self.graph, &machine), |()| Ok(()))?;
+        let (case, outcome) = found.map_err(|error| errors::engine(&error))?;
+        let problem = &case.problem;
+        let mut rows = Vec::new();
+        if let Some(plan) = &outcome.solution {
+            let offsets = plan.offsets.as_deref().unwrap_or_default();
+            for ((tensor, tier), offset) in problem.tensors().iter().zip(&plan.tiers).zip(offsets) {
+                let row = PyDict::new(py);
+                row.set_item("name", &tensor.name)?;
+                row.set_item("memory", &problem.space(*tier).name)?;
+                row.set_item("offset", offset.get())?;
+                row.set_item("size", tensor.bytes.get())?;
+                rows.push(row);
+            }
         }
-        (self.found.joint_bound > capacity).then_some(false)
+        let result = PyDict::new(py);
+        result.set_item("transfer_time", outcome.value.map(seconds))?;
+        result.set_item("lower_bound", seconds(outcome.lower_bound.value))?;
+        result.set_item("tensors", rows)?;
+        result.set_item("witness", outcome.lower_bound.witness.in_words(problem))?;
+        result.set_item("status", outcome.claim.as_str())?;
+        result.set_item("termination", outcome.stop.as_str())?;
+        Ok(result)
     }
 
-    fn __repr__(&self) -> String {
-        format!("Plan({}, peak={}, lower_bound={})", self.status(), self.peak(), self.lower_bound())
+    /// Forms groups of operators that run as one, for the patterns of a preset or a file. Returns a dictionary
+    /// with the groups of all regions, the number of optimised relations and its upper bound, the number of
+    /// relations, the status and the termination.
+    #[pyo3(signature = (patterns = "default", *, time_limit = None, seed = 0, threads = 1))]
+    fn fuse<'py>(
+        &self,
+        py: Python<'py>,
+        patterns: &str,
+        time_limit: Option<f64>,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let engine = engine(time_limit, seed, threads)?;
+        let patterns = Patterns::find(patterns).map_err(|error| errors::description(py, &error))?;
+        let regions = attended(py, |_: Sender<()>| engine.fuse(&self.graph, &patterns), |()| Ok(()))?;
+        let regions = regions.map_err(|error| errors::engine(&error))?;
+        let totals = FusionTotals::of(&regions);
+        let groups = regions.iter().flat_map(|region| region.fused.fusion.groups());
+        let named = |group: &Vec<_>| group.iter().map(|&id| self.graph.called(id)).collect::<Vec<String>>();
+        let mut stops = regions.iter().map(|region| region.outcome.stop);
+        let result = PyDict::new(py);
+        result.set_item("groups", groups.map(named).collect::<Vec<_>>())?;
+        result.set_item("optimised", totals.coverage.optimised)?;
+        result.set_item("upper_bound", totals.bound)?;
+        result.set_item("relations", totals.coverage.relations)?;
+        result.set_item("status", totals.claim().as_str())?;
+        let stop = stops.find(|stop| *stop != Stop::Completed).unwrap_or(Stop::Completed);
+        result.set_item("termination", stop.as_str())?;
+        Ok(result)
     }
 
-    /// Returns the memory map of the plan as SVG.
-    fn svg(&self, py: Python<'_>) -> String {
-        let own = &self.instance.bind(py).get().0;
-        svg(own, &[("plan".to_owned(), pieces(own, &self.found.program.layout))], self.found.program.bound)
+    fn __copy__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
     }
 
-    fn _repr_svg_(&self, py: Python<'_>) -> String {
-        self.svg(py)
+    fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
+        slf
     }
 
-    fn _repr_html_(&self, py: Python<'_>) -> String {
-        html(&self.__repr__(), Some(self.svg(py)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py, (Vec<u8>, Vec<String>)>> {
+        let mut json = Vec::new();
+        write_graph(&self.graph, &mut json)?;
+        Ok((py.get_type::<Self>().getattr("_restored")?, (json, self.assumed.clone())))
     }
+
+    /// Returns the graph from which `__reduce__` derived its arguments.
+    #[classmethod]
+    fn _restored(_: &Bound<'_, PyType>, json: &[u8], assumed: Vec<String>) -> PyResult<Self> {
+        let graph = read_graph(Path::new("graph.json"), json);
+        let graph = graph.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self { graph, assumed })
+    }
+}
+
+/// Returns a time in seconds.
+fn seconds(time: Time) -> f64 {
+    time.get() as f64 * 1e-12
 }

@@ -1,50 +1,38 @@
 //! The class `Instance`: the input of the offset problem.
 
+use crate::columns::{Columns, array, layout_of};
+use crate::errors;
 use crate::picture::html;
-use numpy::{PyArray1, PyReadonlyArray1};
+use crate::state::Reduced;
+use numpy::PyArray1;
 use plimsoll::model::csv::{
-    CsvError, CsvErrorKind, Pins, ReadOptions, read_instance_file_noted, write_instance, write_layout,
+    Pins, ReadOptions, read_instance, read_instance_file_noted, write_instance, write_layout,
 };
 use plimsoll::model::{
     Buffer, Bytes, InstanceBuilder, InstanceProblem, Interval, Layout, Lifespan, load, simple_bound,
 };
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList, PyType};
+use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 
 /// A validated, immutable list of buffers with an optional capacity.
 ///
 /// If every buffer has an offset, the offsets are the plan of a planner: they are the second field, and fix
 /// nothing in the first.
-#[pyclass(frozen, module = "plimsoll")]
-#[derive(Debug)]
+#[pyclass(frozen, eq, hash, module = "plimsoll")]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Instance(pub plimsoll::model::Instance, pub Option<Layout>);
 
-/// The columns of an instance, as returned by the Python function `columns`.
-struct Columns<'py>(Bound<'py, PyDict>);
-
-impl<'py> Columns<'py> {
-    fn of(data: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let module = data.py().import("plimsoll._columns")?;
-        Ok(Self(module.call_method1("columns", (data,))?.cast_into::<PyDict>()?))
+impl Hash for Instance {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.0.name(), self.0.capacity()).hash(state);
+        self.0.buffers().iter().for_each(|one| (one.name(), one.size(), one.lifespan()).hash(state));
     }
+}
 
-    fn numbers(&self, name: &str) -> PyResult<Option<PyReadonlyArray1<'py, u64>>> {
-        self.0.get_item(name)?.map(|column| column.extract()).transpose()
-    }
-
-    fn required(&self, name: &str) -> PyResult<PyReadonlyArray1<'py, u64>> {
-        self.numbers(name)?.ok_or_else(|| PyValueError::new_err(format!("missing column '{name}'")))
-    }
-
-    fn list<T>(&self, name: &str) -> PyResult<Option<Vec<T>>>
-    where
-        T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
-    {
-        self.0.get_item(name)?.map(|column| column.extract()).transpose()
-    }
-
+impl Columns<'_> {
     /// Returns all buffers, and their offsets if every buffer has one. Fails at the first invalid buffer,
     /// with its position.
     fn buffers(&self) -> PyResult<(Vec<Buffer>, Option<Layout>)> {
@@ -54,7 +42,7 @@ impl<'py> Columns<'py> {
         let alignments = self.numbers("alignment")?;
         let (lower, upper, size) = (self.required("lower")?, self.required("upper")?, self.required("size")?);
         let (lower, upper, size) = (lower.as_slice()?, upper.as_slice()?, size.as_slice()?);
-        let alignments = alignments.as_ref().map(|array| array.as_slice()).transpose()?;
+        let alignments = alignments.as_ref().map(|numbers| numbers.as_slice()).transpose()?;
         let plan: Option<Vec<u64>> =
             fixed.as_ref().filter(|_| !size.is_empty()).and_then(|fixed| fixed.iter().copied().collect());
         let fixed = fixed.filter(|_| plan.is_none());
@@ -89,12 +77,8 @@ fn lifespan(lower: u64, upper: u64, gaps: &[(u64, u64)]) -> Result<Lifespan, pli
     }
 }
 
-/// Returns the Python exception for a file that cannot be read.
-pub fn csv_error(error: &CsvError) -> PyErr {
-    let text = error.to_string();
-    let is_system = matches!(*error.kind, CsvErrorKind::Io(_));
-    if is_system { PyOSError::new_err(text) } else { PyValueError::new_err(text) }
-}
+/// The arguments with which pickle restores an instance: name, capacity, CSV, and the plan.
+type State = (String, Option<u64>, Vec<u8>, Option<Vec<u64>>);
 
 /// Reads an instance from a CSV file, by default with the capacity in its name (`NAME.CAPACITY.csv`). If
 /// every buffer has an offset, the offsets are a plan and fix nothing.
@@ -104,7 +88,7 @@ pub fn read_csv(py: Python<'_>, path: PathBuf, capacity: Option<u64>) -> PyResul
     let (capacity, pins) = (capacity.map(Bytes::new), Pins::UnlessPlan);
     let options = ReadOptions { capacity, pins, ..ReadOptions::default() };
     let read = py.detach(|| read_instance_file_noted(&path, options));
-    read.map(|read| Instance(read.value, read.plan)).map_err(|error| csv_error(&error))
+    read.map(|read| Instance(read.value, read.plan)).map_err(|error| errors::csv(py, &error))
 }
 
 #[pymethods]
@@ -168,22 +152,22 @@ impl Instance {
     }
 
     #[getter]
-    fn lower<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+    fn lower<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         self.column(py, |buffer| buffer.lifespan().hull().lower.get())
     }
 
     #[getter]
-    fn upper<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+    fn upper<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         self.column(py, |buffer| buffer.lifespan().hull().upper.get())
     }
 
     #[getter]
-    fn size<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+    fn size<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         self.column(py, |buffer| buffer.size().get())
     }
 
     #[getter]
-    fn alignment<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+    fn alignment<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         self.column(py, |buffer| buffer.alignment().get())
     }
 
@@ -195,6 +179,26 @@ impl Instance {
             Some(plan) => plan.offsets().iter().map(|offset| Some(offset.get())).collect(),
             None => fixed.collect(),
         }
+    }
+
+    /// Returns one dictionary per buffer, with the columns that the constructor accepts.
+    #[getter]
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let row = |(buffer, offset): (&Buffer, Option<u64>)| {
+            let (row, hull) = (PyDict::new(py), buffer.lifespan().hull());
+            let gaps = buffer.lifespan().intervals().windows(2);
+            let gaps: Vec<_> = gaps.map(|pair| (pair[0].upper.get(), pair[1].lower.get())).collect();
+            row.set_item("id", buffer.name())?;
+            row.set_item("lower", hull.lower.get())?;
+            row.set_item("upper", hull.upper.get())?;
+            row.set_item("size", buffer.size().get())?;
+            row.set_item("alignment", buffer.alignment().get())?;
+            row.set_item("offset", offset)?;
+            row.set_item("gaps", gaps)?;
+            Ok(row)
+        };
+        let rows = self.0.buffers().iter().zip(self.offsets()).map(row);
+        PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Returns the triples `(upper, lower, distance)` of buffers that lie at given distances above others.
@@ -245,31 +249,72 @@ impl Instance {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    fn __copy__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
+        slf
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py, State>> {
+        let mut bytes = Vec::new();
+        write_instance(&self.0, &mut bytes)?;
+        let plan = self.1.as_ref().map(|plan| plan.offsets().iter().map(|offset| offset.get()).collect());
+        let state = (self.0.name().to_owned(), self.capacity(), bytes, plan);
+        Ok((py.get_type::<Self>().getattr("_restored")?, state))
+    }
+
+    /// Returns the instance from which `__reduce__` derived its arguments.
+    #[classmethod]
+    fn _restored(
+        _: &Bound<'_, PyType>,
+        name: &str,
+        capacity: Option<u64>,
+        csv: &[u8],
+        plan: Option<Vec<u64>>,
+    ) -> PyResult<Self> {
+        let instance = read_instance(name, csv, ReadOptions::default());
+        let instance = instance.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let instance = instance.with_name(name).with_capacity(capacity.map(Bytes::new));
+        Ok(Self(instance, plan.map(Layout::from_raw)))
+    }
+
     fn _repr_html_(&self) -> String {
         html(&self.__repr__(), None)
     }
 }
 
 impl Instance {
-    fn column<'py>(&self, py: Python<'py>, value: impl Fn(&Buffer) -> u64) -> Bound<'py, PyArray1<u64>> {
-        PyArray1::from_iter(py, self.0.buffers().iter().map(value))
+    fn column<'py>(
+        &self,
+        py: Python<'py>,
+        value: impl Fn(&Buffer) -> u64,
+    ) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        array(py, self.0.buffers().iter().map(value))
     }
-}
-
-/// Reads offsets, one per buffer in the order of the instance.
-pub fn layout_of(offsets: &Bound<'_, PyAny>, instance: &plimsoll::model::Instance) -> PyResult<Layout> {
-    let module = offsets.py().import("plimsoll._columns")?;
-    let array: PyReadonlyArray1<'_, u64> =
-        module.call_method1("offsets", (offsets, instance.len()))?.extract()?;
-    Ok(Layout::from_raw(array.as_slice()?.iter().copied()))
-}
-
-/// Returns the offsets of a layout as an array.
-pub fn offsets_of<'py>(py: Python<'py>, layout: &Layout) -> Bound<'py, PyArray1<u64>> {
-    PyArray1::from_iter(py, layout.offsets().iter().map(|offset| offset.get()))
 }
 
 /// Returns the address ranges of a layout, for a memory map.
 pub fn pieces(instance: &plimsoll::model::Instance, layout: &Layout) -> Vec<Vec<plimsoll::model::Piece>> {
     plimsoll::model::Offsets::pieces(instance, layout)
+}
+
+/// Returns one dictionary per buffer: its id, lifespan, size, and offset. Without a layout, offsets are None.
+pub fn placed<'py>(
+    py: Python<'py>,
+    instance: &plimsoll::model::Instance,
+    layout: Option<&Layout>,
+) -> PyResult<Bound<'py, PyList>> {
+    let row = |(at, buffer): (usize, &Buffer)| {
+        let (row, hull) = (PyDict::new(py), buffer.lifespan().hull());
+        row.set_item("id", buffer.name())?;
+        row.set_item("lower", hull.lower.get())?;
+        row.set_item("upper", hull.upper.get())?;
+        row.set_item("size", buffer.size().get())?;
+        row.set_item("offset", layout.map(|layout| layout.offsets()[at].get()))?;
+        Ok(row)
+    };
+    let rows = instance.buffers().iter().enumerate().map(row);
+    PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
 }

@@ -7,23 +7,38 @@
 
 mod attended;
 mod bench;
+mod columns;
+mod comparison;
+mod errors;
 mod graph;
 mod instance;
 mod picture;
+mod plan;
 mod solution;
+mod spill;
+mod state;
+mod verify;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::bench::{algorithms, bench};
+    use crate::bench::{algorithms, bench, report};
     #[pymodule_export]
-    use crate::graph::{Graph, Plan, load_model};
+    use crate::comparison::{Comparison, compare};
+    #[pymodule_export]
+    use crate::graph::{Graph, load_model};
     #[pymodule_export]
     use crate::instance::{Instance, read_csv};
     #[pymodule_export]
-    use crate::solution::{Comparison, Solution, compare, solve};
+    use crate::plan::Plan;
+    #[pymodule_export]
+    use crate::solution::{Solution, solve};
+    #[pymodule_export]
+    use crate::spill::spill;
+    #[pymodule_export]
+    use crate::verify::{audit, verify};
     use pyo3::prelude::*;
 
     #[pymodule_init]

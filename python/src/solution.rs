@@ -1,17 +1,19 @@
-//! Answers to the offset problem, and the functions `solve` and `compare`.
+//! Answers to the offset problem, and the function `solve`.
 
 use crate::attended::attended;
-use crate::instance::{Instance, layout_of, offsets_of, pieces};
+use crate::columns::offsets_of;
+use crate::errors::extra;
+use crate::instance::{Instance, pieces, placed};
 use crate::picture::{html, svg};
+use crate::state::{Reduced, pickled, restored};
 use plimsoll::model::{
-    Bytes, Certificate, Layout, LowerBound, Observer, Offsets, Outcome, Problem as _, Setup, Violation,
-    gap_percent,
+    Bytes, Certificate, Layout, LowerBound, Observer, Offsets, Outcome, Setup, gap_percent,
 };
 use plimsoll::run::{Limits, RunError, run};
 use plimsoll::{Engine, NameError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyType};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
@@ -153,8 +155,14 @@ impl Solution {
     }
 
     #[getter]
-    fn offsets<'py>(&self, py: Python<'py>) -> Option<Bound<'py, numpy::PyArray1<u64>>> {
-        self.outcome.solution.as_ref().map(|layout| offsets_of(py, layout))
+    fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, numpy::PyArray1<u64>>>> {
+        self.outcome.solution.as_ref().map(|layout| offsets_of(py, layout)).transpose()
+    }
+
+    /// Returns one dictionary per buffer: its id, lifespan, size and offset.
+    #[getter]
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        placed(py, &self.instance.bind(py).get().0, self.outcome.solution.as_ref())
     }
 
     #[getter]
@@ -217,13 +225,51 @@ impl Solution {
 
     /// Returns a data frame with one row per buffer; needs pandas.
     fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let pandas = extra(py, "pandas")?;
         let columns = PyDict::new(py);
         let instance = self.instance.bind(py);
         for (name, attribute) in [("id", "ids"), ("lower", "lower"), ("upper", "upper"), ("size", "size")] {
             columns.set_item(name, instance.getattr(attribute)?)?;
         }
-        columns.set_item("offset", self.offsets(py))?;
-        py.import("pandas")?.call_method1("DataFrame", (columns,))
+        columns.set_item("offset", self.offsets(py)?)?;
+        pandas.call_method1("DataFrame", (columns,))
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Self) -> bool {
+        let key = |one: &Self| {
+            let Outcome { claim, solution, lower_bound, stop, .. } = one.outcome.clone();
+            (one.algorithm.clone(), claim, solution, lower_bound, stop)
+        };
+        self.instance.bind(py).get() == other.instance.bind(py).get() && key(self) == key(other)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        (&self.instance, &self.algorithm, self.peak(), self.lower_bound()).into_pyobject(py)?.hash()
+    }
+
+    fn __copy__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
+        slf
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py, (Py<Instance>, String, String)>> {
+        let state = (self.instance(py), self.algorithm.clone(), pickled(&self.outcome)?);
+        Ok((py.get_type::<Self>().getattr("_restored")?, state))
+    }
+
+    /// Returns the solution from which `__reduce__` derived its arguments.
+    #[classmethod]
+    fn _restored(
+        _: &Bound<'_, PyType>,
+        instance: Bound<'_, Instance>,
+        algorithm: String,
+        outcome: &str,
+    ) -> PyResult<Self> {
+        let outcome = restored(outcome, &instance.get().0)?;
+        Ok(Self { instance: instance.unbind(), outcome, algorithm })
     }
 
     fn __repr__(&self) -> String {
@@ -238,115 +284,5 @@ impl Solution {
 
     fn _repr_html_(&self, py: Python<'_>) -> String {
         html(&self.__repr__(), self.svg(py))
-    }
-}
-
-/// Layouts of one instance, compared with the best lower bound.
-#[pyclass(frozen, module = "plimsoll")]
-pub struct Comparison {
-    instance: Py<Instance>,
-    best: Outcome<Offsets>,
-    layouts: Vec<(String, Layout, Vec<Violation>)>,
-}
-
-/// Compares layouts of an instance with each other and with the optimum. The search for the optimum takes at
-/// most `time_limit` seconds.
-#[pyfunction]
-#[pyo3(signature = (instance, layouts, *, time_limit = Some(10.0), seed = 0, threads = 1),
-    text_signature = "(instance, layouts, *, time_limit=10.0, seed=0, threads=1)")]
-pub fn compare(
-    py: Python<'_>,
-    instance: &Bound<'_, PyAny>,
-    layouts: &Bound<'_, PyDict>,
-    time_limit: Option<f64>,
-    seed: u64,
-    threads: usize,
-) -> PyResult<Comparison> {
-    let instance = instance_of(instance, None)?;
-    let own = &instance.bind(py).get().0;
-    let layouts = layouts
-        .iter()
-        .map(|(name, offsets)| {
-            let layout = layout_of(&offsets, own)?;
-            let violations = Offsets::check(own, &layout);
-            Ok((name.extract::<String>()?, layout, violations))
-        })
-        .collect::<PyResult<Vec<_>>>()?;
-    let mut engine = Engine::default();
-    engine.setup.seed = seed;
-    engine.setup.threads = number_of_threads(threads)?;
-    engine.limits.time = time(time_limit)?;
-    let unlimited = own.clone().with_capacity(None);
-    let best = attended(py, |_: Sender<()>| engine.solve(&unlimited), |()| Ok(()))?;
-    let best = best.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    Ok(Comparison { instance, best, layouts })
-}
-
-#[pymethods]
-impl Comparison {
-    /// Returns one dictionary per layout: its name, peak, gap in bytes, gap as a fraction, verdict and
-    /// violations.
-    #[getter]
-    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let own = &self.instance.bind(py).get().0;
-        let bound = self.best.lower_bound.value;
-        let known = self.best.value == Some(bound);
-        let rows = PyList::empty(py);
-        for (name, layout, violations) in &self.layouts {
-            let peak = layout.peak(own);
-            let row = PyDict::new(py);
-            let verdict = match () {
-                () if !violations.is_empty() => Violation::verdict(violations),
-                () if peak == bound => "optimal",
-                () if known => "above the optimum",
-                () => "open",
-            };
-            row.set_item("name", name)?;
-            row.set_item("peak", peak.get())?;
-            row.set_item("gap_bytes", peak.get().saturating_sub(bound.get()))?;
-            row.set_item("gap", gap_percent(peak.get(), bound.get()).map(|percent| percent / 100.0))?;
-            row.set_item("verdict", verdict)?;
-            let violations: Vec<String> = violations.iter().map(ToString::to_string).collect();
-            row.set_item("violations", violations)?;
-            rows.append(row)?;
-        }
-        Ok(rows)
-    }
-
-    #[getter]
-    fn lower_bound(&self) -> u64 {
-        self.best.lower_bound.value.get()
-    }
-
-    #[getter]
-    fn best_peak(&self) -> Option<u64> {
-        self.best.value.map(Bytes::get)
-    }
-
-    /// Returns a data frame with one row per layout; needs pandas.
-    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("pandas")?.call_method1("DataFrame", (self.rows(py)?,))
-    }
-
-    /// Returns the memory maps of all layouts side by side as one SVG picture. The best layout found comes
-    /// last.
-    fn svg(&self, py: Python<'_>) -> String {
-        let own = &self.instance.bind(py).get().0;
-        let best = self.best.solution.as_ref().map(|layout| ("exact".to_owned(), pieces(own, layout)));
-        let all = self.layouts.iter().map(|(name, layout, _)| (name.clone(), pieces(own, layout)));
-        svg(own, &all.chain(best).collect::<Vec<_>>(), self.best.lower_bound.value)
-    }
-
-    fn __repr__(&self) -> String {
-        let own = self.layouts.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>().join(", ");
-        format!("Comparison({own}; lower_bound={})", self.lower_bound())
-    }
-
-    fn _repr_svg_(&self, py: Python<'_>) -> String {
-        self.svg(py)
-    }
-
-    fn _repr_html_(&self, py: Python<'_>) -> String {
-        html(&self.__repr__(), Some(self.svg(py)))
     }
 }

@@ -1,6 +1,14 @@
+import csv
+import json
+import os
+import subprocess
+
 import numpy as np
 import pandas
 import plimsoll
+import pytest
+
+NATIVE = os.environ.get("PLIMSOLL_NATIVE")
 
 ROWS = [(0, 2, 4), (1, 4, 6), (3, 6, 2)]
 
@@ -60,9 +68,60 @@ def test_rows_are_typed():
         assert values == [row[name] for row in plain], name
 
 
-def test_one_instance_and_a_lambda():
-    rows = rows_of(plimsoll.bench(plimsoll.Instance(ROWS), [lambda instance: [6, 0, 6]]))
-    assert rows["<lambda>"]["claim"] == "optimal"
+def test_one_instance_and_one_algorithm():
+    for algorithm, name in [("exact", "exact"), (lambda instance: [6, 0, 6], "<lambda>")]:
+        rows = rows_of(plimsoll.bench(plimsoll.Instance(ROWS), algorithm))
+        assert list(rows) == [name] and rows[name]["claim"] == "optimal"
+
+
+def test_functions_of_equal_names_are_numbered():
+    functions = [lambda instance: [6, 0, 6], lambda instance: [0, 4, 10], stacked, lambda instance: [0, 4, 0]]
+    rows = rows_of(plimsoll.bench([ROWS], functions))
+    assert list(rows) == ["<lambda>", "<lambda>-2", "stacked", "<lambda>-3"]
+    assert [row["value"] for row in rows.values()] == [10, 12, 12, 10]
+
+    def exact(instance):
+        return [6, 0, 6]
+
+    with pytest.raises(ValueError, match="'exact' has the name of a built-in algorithm; set its __name__"):
+        plimsoll.bench([ROWS], [exact])
+
+
+@pytest.mark.parametrize("writer", ["frame", "frame read again", "rows"])
+def test_written_records_are_read_again(writer, tmp_path):
+    """The command and `report` read what pandas and the module csv write."""
+    frame = plimsoll.bench([plimsoll.Instance(ROWS, name="small")], ["exact", "greedy-by-size", overlapping])
+    path = tmp_path / "rows.csv"
+    if writer == "rows":
+        rows = plimsoll._core.bench([ROWS], ["exact", "greedy-by-size"])
+        with path.open("w", newline="") as file:
+            table = csv.DictWriter(file, list(rows[0]))
+            table.writeheader()
+            table.writerows(rows)
+        assert "greedy-by-size" in plimsoll.report(rows)
+    else:
+        frame.to_csv(path, index=False)
+        if writer == "frame read again":
+            # Columns of integers with missing values become columns of floating-point numbers.
+            pandas.read_csv(path).to_csv(path, index=False)
+            assert "10.0" in path.read_text()
+        assert "greedy-by-size" in plimsoll.report(frame)
+    page = plimsoll.report(str(path), title="Two planners")
+    assert "<title>Two planners" in page and page == plimsoll.report([path], title="Two planners")
+    if NATIVE:
+        words = [NATIVE, "report", path, "--out", tmp_path / "page", "--json"]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout)["runs"] == (2 if writer == "rows" else 3)
+
+
+def test_wrong_records_are_refused(tmp_path):
+    path = tmp_path / "rows.csv"
+    frame = plimsoll.bench([ROWS], "exact")
+    frame.assign(value="ten").to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"rows\.csv: line 2: value is 'ten'"):
+        plimsoll.report(path)
+    with pytest.raises(ValueError, match="there are no records"):
+        plimsoll.report([])
 
 
 def endless(instance):

@@ -97,8 +97,6 @@ def test_other_errors(tmp_path):
         plimsoll.Instance("file.csv")
     with pytest.raises(ValueError, match="buffer number 7"):
         plimsoll.Instance(ROWS, separations=[(0, 7)])
-    with pytest.raises(OSError, match="missing.csv"):
-        plimsoll.read_csv(tmp_path / "missing.csv")
     bad = tmp_path / "bad.csv"
     bad.write_text("id,lower,upper,size\na,0,1,x\n")
     with pytest.raises(ValueError, match="line 2"):
