@@ -16,8 +16,17 @@ const { PLIMSOLL_PAGE, PLIMSOLL_NATIVE, PLIMSOLL_CORPORA, PLIMSOLL_SCREENS } = p
 assert(PLIMSOLL_PAGE, "set PLIMSOLL_PAGE, or use `make test-web`");
 const scratch = mkdtempSync(join(tmpdir(), "plimsoll-page-"));
 
-const visit = (work: (page: Page) => Promise<void>, options: Options = {}) => open(PLIMSOLL_PAGE!, work, options);
-const answered = (page: Page) => page.locator(".answer").waitFor({ timeout: 60_000 });
+/** Opens the page, waits for its first example unless it opens a link, and marks the answer to that as old. */
+const visit = (work: (page: Page) => Promise<void>, options: Options = {}) => open(PLIMSOLL_PAGE!, async (page) => {
+  if (!options.hash) {
+    await answered(page);
+    await idle(page);
+    await page.evaluate("document.querySelector('.answer').classList.add('old')");
+  }
+  await work(page);
+}, options);
+const NEW = ".answer:not(.old)";
+const answered = (page: Page) => page.locator(NEW).waitFor({ timeout: 60_000 });
 const idle = (page: Page) => page.locator(".busy").waitFor({ state: "detached", timeout: 60_000 });
 const example = async (page: Page, name: string) => {
   await page.getByRole("button", { name }).click();
@@ -59,6 +68,16 @@ for (const [name, size] of [["desktop", DESKTOP], ["phone", PHONE]] as const) {
     }, { size, colorScheme: scheme }));
   }
 }
+
+test("the page opens with a picture", () => open(PLIMSOLL_PAGE!, async (page) => {
+  await answered(page);
+  const took = Number(await page.evaluate("performance.now()"));
+  console.log(`the first answer is shown after ${took.toFixed(0)} ms`);
+  assert.match(await page.locator(".lead").innerText(), /The peak is \d+ bytes/);
+  const box = (await page.locator("canvas").first().boundingBox())!;
+  assert(box.y + 100 < DESKTOP.height, `the map starts at ${box.y}`);
+  await shot(page, "first");
+}));
 
 test("every example is answered", () => visit(async (page) => {
   const names = await page.locator(".shelf strong").allTextContents();
@@ -122,6 +141,20 @@ test("capacity below the floor shows shortfall and spilling", () => visit(async 
   await page.locator("#capacity").fill("16");
   await page.locator("#capacity").blur();
   await page.getByText("It fits into 16 bytes, with 5 bytes to spare.").waitFor();
+  for (const [text, shown, fits] of [["256KiB", "262144", "262,144 bytes"], ["1.5 kB", "1500", "1,500 bytes"]]) {
+    await page.locator("#capacity").fill(text);
+    await page.locator("#capacity").press("Enter");
+    await page.getByText(`It fits into ${fits}`).waitFor();
+    assert.equal(await page.locator("#capacity").inputValue(), shown);
+  }
+  await page.locator("#capacity").fill("64kb");
+  await page.locator("#capacity").blur();
+  assert.match(await page.locator("[role=alert]").innerText(), /'64kb'.*write 64KiB for a power of 1024/);
+  assert.equal(await page.locator("#capacity").inputValue(), "64kb");
+  await page.locator("#capacity").fill("");
+  await page.locator("#capacity").blur();
+  await page.getByText("Capacity (none)").waitFor();
+  assert.equal(await page.locator("[role=alert]").count(), 0);
 }));
 
 test("algorithm and order are controls", () => visit(async (page) => {
@@ -353,7 +386,7 @@ test("free dimensions become a form", { skip: !PLIMSOLL_CORPORA }, () => visit(a
 for (const path of [...corpus("minimalloc", ".csv"), ...corpus("tflite", ".tflite"), ...corpus("onnx", ".onnx")]) {
   test(`${basename(path)} is answered`, () => visit(async (page) => {
     await page.setInputFiles("#file", path);
-    await page.locator(".answer, .shapes").first().waitFor({ timeout: 60_000 });
+    await page.locator(`${NEW}, .shapes`).first().waitFor({ timeout: 60_000 });
     if ((await page.locator(".shapes").count()) > 0) await page.getByRole("button", { name: "Plan with these values" }).click();
     await answered(page);
     await idle(page);
@@ -456,6 +489,7 @@ test("100,000 rectangles are drawn and moved smoothly", async () => {
       return 1000 * metrics.find(({ name }) => name === "TaskDuration")!.value;
     };
     const start = await busy();
+    await page.evaluate("drawnAt = undefined");
     await page.setInputFiles("#file", path);
     await answered(page);
     await idle(page);

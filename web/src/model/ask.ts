@@ -232,6 +232,14 @@ export function capacityOf(name: string): number | null {
   return Number(digits);
 }
 
+/** Reads a capacity such as `256KiB` as the command does. */
+export async function capacityFrom(ask: Ask, text: string): Promise<number | null> {
+  if (text === "") return null;
+  const empty: Source = { name: "empty.csv", data: binary("id,lower,upper,size\n"), kind: "instance" };
+  const answer = await answered(ask, ["solve", empty.name, "--json", `--capacity=${text}`], filesOf(empty));
+  return number((JSON.parse(answer.out) as Json).capacity);
+}
+
 /** The buffers to spill so that the rest fits. */
 export interface Spilled {
   buffers: { id: string; size: number }[];

@@ -5,9 +5,9 @@ import { Cancelled, Engine, type Run } from "../engine/client";
 import type { Answer as EngineAnswer, Files, Progress } from "../engine/run";
 import type { Scheme } from "../map/colours";
 import { NO_FOCUS, type Focus } from "../map/plot";
-import { DEFAULTS, Refused, beside, capacityOf, pools, solved as ask, spilled, suggested, type Settings, type Solved, type Spilled } from "../model/ask";
+import { DEFAULTS, Refused, beside, capacityFrom, capacityOf, pools, solved as ask, spilled, suggested, type Settings, type Solved, type Spilled } from "../model/ask";
 import { base64, decoded, fragment, shared } from "../model/link";
-import { admit, binary, generating, source as recognised, type Example, type Source } from "../model/source";
+import { admit, binary, generating, source as recognised, EXAMPLES, type Example, type Source } from "../model/source";
 import { Answer } from "./Answer";
 import { Controls } from "./Controls";
 import { Export } from "./Export";
@@ -195,7 +195,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
 
   useEffect(() => {
     if (given) open(given.name, decoded(given.data), given.capacity === undefined ? {} : { capacity: given.capacity });
-    else void shared(location.hash).then((found) => found && open(found.name, decoded(found.data), found.settings));
+    else if (engine.exists) void shared(location.hash).then((found) => (found ? open(found.name, decoded(found.data), found.settings) : take(EXAMPLES[0])));
   }, []);
 
   useEffect(() => {
@@ -243,6 +243,12 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
     }, PATIENCE);
   };
 
+  const limit = (text: string) => void attempt(async () => {
+    const mine = asked.current;
+    const capacity = await capacityFrom(run, text);
+    if (mine === asked.current) adjust({ capacity });
+  });
+
   const find = (words: string) => {
     setSearch(words);
     setChoice(NO_CHOICE);
@@ -263,7 +269,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
         {engine.exists
           ? <Open open={open} read={read} take={take} />
           : <p class="empty">This page shows one answer and does not contain the solver; <code>make web</code> builds a page that contains it.</p>}
-        {engine.exists && source && source.kind !== "pools" && <Controls kind={source.kind} {...names} settings={settings} view={answer?.view ?? null} change={adjust} />}
+        {engine.exists && source && source.kind !== "pools" && <Controls kind={source.kind} {...names} settings={settings} view={answer?.view ?? null} change={adjust} limit={limit} />}
         {answer && <Export solved={answer} picture={picture} link={engine.exists ? link : null} />}
       </aside>
       <main>

@@ -1,5 +1,6 @@
 // The controls: each change runs the engine again.
 
+import { useEffect, useState } from "preact/hooks";
 import { FILE_ORDER, type Settings } from "../model/ask";
 import { exact, short } from "../model/units";
 import type { Kind } from "../model/source";
@@ -16,9 +17,13 @@ interface Props {
   solvers: string[];
   orders: string[];
   change: (part: Partial<Settings>) => void;
+  /** Reads a capacity with the units of the command, and changes it. */
+  limit: (text: string) => void;
 }
 
-export function Controls({ kind, settings, view, solvers, orders, change }: Props) {
+export function Controls({ kind, settings, view, solvers, orders, change, limit }: Props) {
+  const [typed, type] = useState("");
+  useEffect(() => type(String(settings.capacity ?? "")), [settings.capacity]);
   const select = (label: string, id: string, value: string, all: string[], set: (value: string) => void) => (
     <div class="field">
       <label for={id}>{label}</label>
@@ -38,12 +43,9 @@ export function Controls({ kind, settings, view, solvers, orders, change }: Prop
       {select("Compare with", "beside", settings.beside, ["", ...(kind === "model" ? [FILE_ORDER] : []), ...solvers], (beside) => change({ beside }))}
       {select("Seconds", "seconds", String(settings.seconds), ["1", "5", "20", "60", "300"], (value) => change({ seconds: Number(value) }))}
       <div class="field wide">
-        <label for="capacity">Capacity in bytes{settings.capacity === null ? " (none)" : `: ${short(settings.capacity)}`}</label>
-        <input id="capacity" type="number" min={0} step={1} value={settings.capacity ?? ""} placeholder="none"
-          onChange={(event) => {
-            const value = event.currentTarget.value;
-            change({ capacity: value === "" ? null : Math.max(0, Math.floor(Number(value))) });
-          }} />
+        <label for="capacity">Capacity{settings.capacity === null ? " (none)" : `: ${short(settings.capacity)}`}</label>
+        <input id="capacity" value={typed} placeholder="such as 256KiB" onInput={(event) => type(event.currentTarget.value)}
+          onChange={(event) => limit(event.currentTarget.value.trim())} />
         <input type="range" aria-label="Capacity" min={0} max={most} value={settings.capacity ?? most}
           aria-valuetext={settings.capacity === null ? "none" : `${exact(settings.capacity)} bytes`}
           onInput={(event) => {

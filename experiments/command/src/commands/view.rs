@@ -14,6 +14,7 @@ use plimsoll::datasets::{is_model, read_model};
 use plimsoll::model::csv::{Pins, ReadOptions, read_instance_file_noted};
 use plimsoll::model::{Offsets, Problem as _};
 use plimsoll_support::contents::{Contents, FILE_LIMIT, name_of};
+use plimsoll_support::files::is_stream;
 use serde_json::{Map, Value, json};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -47,6 +48,9 @@ pub struct ViewArgs {
     /// controls work
     #[arg(long, value_name = "PAGE.html")]
     page: Option<PathBuf>,
+    /// Open the page in the default browser
+    #[arg(long)]
+    open: bool,
     /// Options of `solve` for an instance, except --output, --certificate, --json, --problem and --decide; or
     /// of `plan` for a graph or model, except --output, --tensors, --format, --json, --compare, --conflicts
     /// and --problem
@@ -61,7 +65,7 @@ impl Command for ViewArgs {
     const EXAMPLES: &[(&str, &str)] = &[
         (
             "plimsoll generate above-load --out a.csv && plimsoll view a.csv --output a.html",
-            "Write a page that shows the optimal layout",
+            "Write a page that shows the optimal layout; --open opens it in a browser",
         ),
         (
             "plimsoll generate squeezenet --out net.json && plimsoll view net.json -- --time-limit 5",
@@ -79,6 +83,9 @@ fn main(args: &ViewArgs) -> Result<u8, Failure> {
     let inputs: Vec<&Path> =
         [Some(args.file.as_path()), args.page.as_deref()].into_iter().flatten().collect();
     output::check_target(&target, &inputs)?;
+    if args.open && (target == Path::new(output::STANDARD) || is_stream(&target)) {
+        return Err(Failure::input(format!("--open requires a file, and '{}' is none", target.display())));
+    }
     let page = match &args.page {
         Some(path) => fs::read_to_string(path).map_err(|error| unreadable(path, &error))?,
         None => PAGE.to_owned(),
@@ -108,8 +115,23 @@ fn main(args: &ViewArgs) -> Result<u8, Failure> {
         [&page[..at], &given, &page[at..]].into_iter().try_for_each(|part| file.write_all(part.as_bytes()))
     })?;
     output::print(&format!("{}: {} bytes\n", target.display(), page.len() + given.len()))?;
+    if args.open {
+        show(&target);
+    }
     Ok(ANSWERED)
 }
+
+/// Opens a page in the default browser. A failure is only a warning, because the page has been written.
+#[cfg(not(target_family = "wasm"))]
+fn show(page: &Path) {
+    if let Err(error) = std::path::absolute(page).and_then(open::that_detached) {
+        output::complain(&format!("warning: cannot open {} in a browser: {error}", page.display()));
+    }
+}
+
+/// Does nothing: `view` does not run in a browser.
+#[cfg(target_family = "wasm")]
+fn show(_: &Path) {}
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::input(format!("cannot read {}: {error}", path.display()))

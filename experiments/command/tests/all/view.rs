@@ -1,6 +1,8 @@
 //! Tests the pages of `view`: the answers that they contain, and the options after `--`.
 
 use crate::common::{ABOVE_LOAD, Scratch, has};
+#[cfg(target_os = "linux")]
+use crate::common::{Run, command};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -79,4 +81,40 @@ fn a_page_states_that_no_layout_exists() {
     let (data, answer) = data(&scratch, "x.html");
     has(&answer, &json!({ "claim": "infeasible", "lower_bound": null }));
     assert_eq!([&data["answer"]["code"], &data["name"]], [&json!(1), &json!("x.csv")]);
+}
+
+/// Runs `view --open` with a folder of programs in place of PATH.
+#[cfg(target_os = "linux")]
+fn opened(scratch: &Scratch, programs: &str, line: &str) -> Run {
+    let mut command = command(&scratch.path("."));
+    Run::from(command.args(line.split(' ')).env("PATH", scratch.path(programs)).output().unwrap())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_page_is_opened_only_on_request() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let scratch = Scratch::with("t.csv", ABOVE_LOAD);
+    let stub = format!("#!/bin/sh\necho \"$@\" > '{}'\n", scratch.path("opened").display());
+    let stub = scratch.write("programs/xdg-open", stub);
+    std::fs::set_permissions(stub, std::fs::Permissions::from_mode(0o755)).unwrap();
+    opened(&scratch, "programs", "view t.csv").exits(0);
+    assert!(!scratch.path("opened").exists());
+    let run =
+        opened(&scratch, "programs", "view t.csv --output page.html --open -- --algorithm exact").exits(0);
+    let [seen, page] = [scratch.read("opened"), scratch.path("page.html").display().to_string()];
+    assert_eq!((seen.trim_end(), run.stderr.as_str()), (page.as_str(), ""));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_page_without_a_browser_is_written_with_a_warning() {
+    let scratch = Scratch::with("t.csv", ABOVE_LOAD);
+    std::fs::create_dir(scratch.path("none")).unwrap();
+    let run = opened(&scratch, "none", "view t.csv --open").exits(0);
+    assert!(run.stderr.starts_with("plimsoll: warning: cannot open t.html in a browser: "), "{}", run.stderr);
+    assert_eq!(run.stderr.lines().count(), 1);
+    assert!(scratch.path("t.html").exists());
+    scratch.run("view t.csv --open -o -").refuses(&["--open requires a file"]);
 }
