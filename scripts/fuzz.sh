@@ -25,8 +25,6 @@ export PATH=$target/tools/bin:$PATH
 if [ "$(cargo-fuzz --version 2>/dev/null)" != "cargo-fuzz $version" ]; then
     cargo install --locked --quiet cargo-fuzz --version "$version" --root "$target/tools"
 fi
-# Builds all targets first, because their times are limited.
-cargo +nightly fuzz build
 for name in "${targets[@]}"; do
     echo "==> $name, $seconds s" >&2
     mkdir -p "fuzz/corpus/$name"
