@@ -2,7 +2,10 @@
 # Builds the Python package in a separate environment, checks its types and behaviour, and compares its plans
 # with those of the command.
 #   scripts/python.sh         the package of the build that `cargo test` uses
-#   scripts/python.sh wheel   the wheel, in an environment that contains only the wheel and its dependencies
+#   scripts/python.sh wheel   the wheel with the command, and the source archive; installs the wheel into new
+#                             environments of two Python versions, with and without NumPy and pandas, and uses it
+#                             where there is no Rust. PLIMSOLL_PYTHONS="PYTHON.." names the interpreters; the
+#                             default is the oldest and the newest of python3.10 to python3.14 and python3.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -14,7 +17,39 @@ if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; 
 fi
 python=$environment/bin/python
 "$python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$environment"
+plain=$PATH
 export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment PIP_DISABLE_PIP_VERSION_CHECK=1
+
+# Prints the interpreters with which the wheel is tested, one per line, in ascending order of their versions.
+interpreters() {
+    local name version
+    for name in ${PLIMSOLL_PYTHONS:-python3.10 python3.11 python3.12 python3.13 python3.14 python3}; do
+        if version=$(PATH=$plain "$name" -c 'import sys, venv, ensurepip
+print(*sys.version_info[:2], sys.version_info >= (3, 10))' 2>/dev/null) && [ "${version##* }" = True ]; then
+            echo "$version $(PATH=$plain command -v "$name")"
+        elif [ -n "${PLIMSOLL_PYTHONS:-}" ]; then
+            echo "$name is not a Python 3.10 or newer with venv" >&2
+            return 1
+        fi
+    done | sort --numeric-sort --key 1,1 --key 2,2 | awk '!seen[$1, $2]++ { print $4 }' |
+        if [ -n "${PLIMSOLL_PYTHONS:-}" ]; then cat; else sed -n '1p; $p' | uniq; fi
+}
+
+# Installs the wheel into a new environment of an interpreter, with the extras that follow, and tests it
+# there. No other program is in the path, so neither pip nor the package can use Rust.
+try() {
+    local interpreter=$1 extras=$2 clean=$environment-clean
+    echo "==> $("$interpreter" --version) at $interpreter, plimsoll$extras" >&2
+    rm -rf "$clean"
+    "$interpreter" -m venv "$clean"
+    (
+        export PATH=$clean/bin
+        unset VIRTUAL_ENV PYTHONPATH
+        pip install --quiet --only-binary :all: "$wheel$extras"
+        cd "$clean"
+        python "$checks" "$extras" "$model"
+    )
+}
 
 case "${1:-}" in
 "")
@@ -33,13 +68,29 @@ case "${1:-}" in
     ;;
 wheel)
     "$python" -m pip install --quiet maturin==1.9.4
-    clean=$environment-clean
-    cd python
-    "$python" -m maturin build --quiet --locked --release --out "$clean-wheel"
-    python3 -m venv --clear "$clean"
-    "$clean/bin/python" -m pip install --quiet "$clean-wheel"/plimsoll-*.whl
-    cd /
-    "$clean/bin/python" -c 'import plimsoll; assert plimsoll.solve([(0, 2, 4), (1, 4, 6), (3, 6, 2)]).status == "optimal"'
+    checks=$PWD/python/tests/installed.py model=$PWD/python/notebooks/model.json
+    found=$(interpreters)
+    if [ -z "$found" ]; then
+        echo "no Python 3.10 or newer with the modules venv and ensurepip" >&2
+        exit 1
+    fi
+    mapfile -t found <<<"$found"
+    [ "${#found[@]}" -gt 1 ] || echo "only one version of Python: ${found[0]}" >&2
+    cargo build --locked --profile wheel --package plimsoll-command --no-default-features --bin plimsoll
+    # The files of this folder become part of the wheel. Without the folder, a wheel has no command.
+    data=$PWD/python/plimsoll._core.data
+    rm -rf "$target/wheels" "$data" python/plimsoll/*.so python/plimsoll/__pycache__
+    trap 'rm -rf "$data"' EXIT
+    mkdir -p "$data/scripts"
+    cp "$target/wheel/plimsoll" "$data/scripts"
+    "$python" -m maturin build --quiet --locked --profile wheel --manifest-path python/Cargo.toml --out "$target/wheels"
+    "$python" -m maturin sdist --quiet --manifest-path python/Cargo.toml --out "$target/wheels"
+    wheel=$(echo "$target"/wheels/plimsoll-*.whl)
+    "$python" python/tests/packed.py "$wheel" "$target"/wheels/plimsoll-*.tar.gz
+    for interpreter in "${found[@]}"; do
+        try "$interpreter" ""
+        try "$interpreter" "[pandas]"
+    done
     ;;
 *)
     echo "usage: scripts/python.sh [wheel]" >&2
