@@ -6,6 +6,7 @@
 #                             environments of two Python versions, with and without NumPy and pandas, and uses it
 #                             where there is no Rust. PLIMSOLL_PYTHONS="PYTHON.." names the interpreters; the
 #                             default is the oldest and the newest of python3.10 to python3.14 and python3.
+#                             PLIMSOLL_GLIBC=2.28 links against this version of glibc, with zig.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -15,10 +16,14 @@ if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; 
     echo "no Python 3.10 or newer: the Python package is not tested" >&2
     exit 0
 fi
-python=$environment/bin/python
+# On Windows, programs of an environment lie in Scripts, and have a suffix.
+exe=
+bin=bin
+case "$(uname)" in MINGW* | MSYS*) exe=.exe bin=Scripts ;; esac
+python=$environment/$bin/python$exe
 "$python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$environment"
 plain=$PATH
-export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment PIP_DISABLE_PIP_VERSION_CHECK=1
+export PATH=$environment/$bin:$PATH VIRTUAL_ENV=$environment PIP_DISABLE_PIP_VERSION_CHECK=1
 
 # Prints the interpreters with which the wheel is tested, one per line, in ascending order of their versions.
 interpreters() {
@@ -43,7 +48,7 @@ try() {
     rm -rf "$clean"
     "$interpreter" -m venv "$clean"
     (
-        export PATH=$clean/bin
+        export PATH=$clean/$bin
         unset VIRTUAL_ENV PYTHONPATH
         pip install --quiet --only-binary :all: "$wheel$extras"
         cd "$clean"
@@ -74,23 +79,32 @@ wheel)
         echo "no Python 3.10 or newer with the modules venv and ensurepip" >&2
         exit 1
     fi
-    mapfile -t found <<<"$found"
-    [ "${#found[@]}" -gt 1 ] || echo "only one version of Python: ${found[0]}" >&2
-    cargo build --locked --profile wheel --package plimsoll-command --no-default-features --bin plimsoll
+    if [ "$(wc -l <<<"$found")" -eq 1 ]; then echo "only one version of Python: $found" >&2; fi
+    options=(--locked --profile wheel) built=$target/wheel
+    if [ -n "${PLIMSOLL_GLIBC:-}" ]; then
+        "$python" -m pip install --quiet ziglang==0.13.0 cargo-zigbuild==0.20.1
+        host=$(rustc -vV | sed -n 's/^host: //p')
+        cargo zigbuild "${options[@]}" --target "$host.$PLIMSOLL_GLIBC" \
+            --package plimsoll-command --no-default-features --bin plimsoll
+        built=$target/$host/wheel
+        options+=(--zig --compatibility "manylinux_${PLIMSOLL_GLIBC/./_}")
+    else
+        cargo build "${options[@]}" --package plimsoll-command --no-default-features --bin plimsoll
+    fi
     # The files of this folder become part of the wheel. Without the folder, a wheel has no command.
     data=$PWD/python/plimsoll._core.data
     rm -rf "$target/wheels" "$data" python/plimsoll/*.so python/plimsoll/__pycache__
     trap 'rm -rf "$data"' EXIT
     mkdir -p "$data/scripts"
-    cp "$target/wheel/plimsoll" "$data/scripts"
-    "$python" -m maturin build --quiet --locked --profile wheel --manifest-path python/Cargo.toml --out "$target/wheels"
+    cp "$built/plimsoll$exe" "$data/scripts"
+    "$python" -m maturin build --quiet "${options[@]}" --manifest-path python/Cargo.toml --out "$target/wheels"
     "$python" -m maturin sdist --quiet --manifest-path python/Cargo.toml --out "$target/wheels"
     wheel=$(echo "$target"/wheels/plimsoll-*.whl)
     "$python" python/tests/packed.py "$wheel" "$target"/wheels/plimsoll-*.tar.gz
-    for interpreter in "${found[@]}"; do
-        try "$interpreter" ""
-        try "$interpreter" "[pandas]"
-    done
+    while read -r interpreter; do
+        try "$interpreter" "" </dev/null
+        try "$interpreter" "[pandas]" </dev/null
+    done <<<"$found"
     ;;
 *)
     echo "usage: scripts/python.sh [wheel]" >&2

@@ -28,28 +28,14 @@ check() { # tag
     fi
 }
 
-# Builds the wheel for all supported versions of Python. On Linux, zig links it against an old glibc.
-wheel() {
-    local environment=$target/wheel portable=()
-    python3 -m venv --clear "$environment"
-    local bin=$environment/bin
-    [ -d "$bin" ] || bin=$environment/Scripts
-    export PIP_DISABLE_PIP_VERSION_CHECK=1
-    "$bin/python" -m pip install --quiet maturin==1.9.4
-    if [ "$(uname)" = Linux ]; then
-        "$bin/python" -m pip install --quiet ziglang==0.13.0
-        portable=(--zig --compatibility manylinux_2_28)
-    fi
-    PATH=$bin:$PATH "$bin/python" -m maturin build --quiet --locked --release \
-        --manifest-path python/Cargo.toml "${portable[@]+"${portable[@]}"}" --out "$1"
-}
-
 build() {
     rm -rf "$target/upload"
     mkdir -p "$target/upload"
-    wheel "$target/upload"
+    # The glibc of Debian 10 and of every later distribution runs the wheel.
+    if [ "$(uname)" = Linux ]; then export PLIMSOLL_GLIBC=2.28; fi
+    bash scripts/python.sh wheel
     bash scripts/archive.sh
-    cp "$target"/archives/* "$target/upload"
+    cp "$target"/wheels/*.whl "$target"/archives/* "$target/upload"
 }
 
 # Cargo fails if one of the crates is published already, as after an interrupted run.
