@@ -171,7 +171,7 @@ main() {
         fi
     fi
     if ! have cargo; then
-        echo "cargo is missing. Rust 1.88 or newer is required: see https://rustup.rs (or the package rustup)." >&2
+        echo "cargo is missing. Rust 1.89 or newer is required: see https://rustup.rs (or the package rustup)." >&2
         exit 1
     fi
 }
