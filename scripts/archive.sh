@@ -151,7 +151,7 @@ check_command() {
         [[ $(clean plimsoll --version) == "plimsoll $version ("* ]]
         clean plimsoll solve example.12.csv --output layout.csv --certificate proof.json
         clean plimsoll verify example.12.csv layout.csv --certificate proof.json
-        clean plimsoll-minimalloc --help >/dev/null
+        clean plimsoll-minimalloc --capacity=12 --input=example.12.csv --output=minimalloc.csv
         clean bash -c 'source "$1" && complete -p plimsoll' - "$root/share/bash-completion/completions/plimsoll"
         ! command -v zsh >/dev/null || zsh -n "$root/share/zsh/site-functions/_plimsoll"
         ! command -v fish >/dev/null || fish -n "$root/share/fish/vendor_completions.d/plimsoll.fish"
