@@ -199,7 +199,7 @@ fn every_page_prints_what_it_quotes() {
 }
 
 /// Options of cargo and other programs that the pages mention.
-const FOREIGN: [&str; 16] = [
+const FOREIGN: [&str; 21] = [
     "--path",
     "--locked",
     "--features",
@@ -209,6 +209,12 @@ const FOREIGN: [&str; 16] = [
     "--example",
     "--input",
     "--package",
+    // Options of pkg-config, sha256sum and tar.
+    "--cflags",
+    "--libs",
+    "--static",
+    "--check",
+    "--strip-components",
     // Options of plimsoll-minimalloc, cut before the first underscore.
     "--timeout",
     "--validate",
