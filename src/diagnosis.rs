@@ -1,7 +1,20 @@
 //! [`Diagnosis`]: shows where and why a layout exceeds its lower bound.
 
-use plimsoll_model::{BufferId, Bytes, Instance, Interval, Piece, Step, live_at, load};
+use plimsoll_model::{BufferId, Bytes, Instance, Interval, Piece, Step, Violation, live_at, load};
 use std::collections::BinaryHeap;
+
+/// Returns the verdict on a plan with this peak, compared with a lower bound on all peaks: `invalid` or `too
+/// large` if it has violations, and otherwise `below the floor`, `optimal`, `above the optimum` if the bound is
+/// known to be the lowest peak, or `open`. O(n) for n violations.
+pub fn verdict(violations: &[Violation], peak: Bytes, bound: Bytes, is_optimum_known: bool) -> &'static str {
+    match () {
+        () if !violations.is_empty() => Violation::verdict(violations),
+        () if peak < bound => "below the floor",
+        () if peak == bound => "optimal",
+        () if is_optimum_known => "above the optimum",
+        () => "open",
+    }
+}
 
 /// The shape of a layout over time, compared with a lower bound on its peak.
 ///

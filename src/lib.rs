@@ -194,7 +194,7 @@ pub mod structure;
 pub mod tiers;
 pub mod timelines;
 
-pub use diagnosis::{Diagnosis, ExtentSection};
+pub use diagnosis::{Diagnosis, ExtentSection, verdict};
 pub use engine::{Engine, EngineError, MemoryPlan, plan, solve};
 pub use registry::{
     Excluded, Listed, NameError, NameTaken, Registry, excluded, first_found, named, registry,

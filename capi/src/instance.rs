@@ -52,21 +52,23 @@ fn fixed_end(buffer: &Buffer) -> u128 {
 /// instance with these buffers would be valid, and buffers cannot be removed.
 fn check_total(index: usize, fixed_end: u128, needed: u128) -> Result<(), Failure> {
     let total = fixed_end + needed;
-    let message = || {
-        format!(
-            "buffer {index}: all buffers, aligned and laid end to end above the highest fixed one, need \
-             {total} bytes; expected at most {MOST} (2^63 - 1)"
-        )
-    };
-    let wrong = || Failure::new(Code::PLIMSOLL_INVALID_INSTANCE, message());
-    (total <= u128::from(MOST)).then_some(()).ok_or_else(wrong)
+    if total <= u128::from(MOST) {
+        return Ok(());
+    }
+    let message = format!(
+        "buffer {index}: all buffers, aligned and laid end to end above the highest fixed one, need {total} \
+         bytes; expected at most {MOST} (2^63 - 1)"
+    );
+    Err(Failure::new(Code::PLIMSOLL_INVALID_INSTANCE, message))
 }
 
 /// Refuses a number of bytes above every address.
 fn bytes(index: usize, name: &str, value: u64) -> Result<u64, Failure> {
-    let message =
-        || format!("buffer {index}: the {name} is {value} bytes; expected at most {MOST} (2^63 - 1)");
-    (value <= MOST).then_some(value).ok_or_else(|| Failure::argument(message()))
+    if value <= MOST {
+        return Ok(value);
+    }
+    let message = format!("buffer {index}: the {name} is {value} bytes; expected at most {MOST} (2^63 - 1)");
+    Err(Failure::argument(message))
 }
 
 /// Creates the buffer with the index `index`. Checks what can be checked without the other buffers.

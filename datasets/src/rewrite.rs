@@ -1,5 +1,6 @@
 //! Writes plans into model files. Everything else in a file stays as it is.
 
+use crate::captures::Capture;
 use crate::import::{Import, ImportError, ImportOptions, ImportProblem, Scratch};
 use crate::model_file::import_bytes;
 use crate::onnx::name_in_file;
@@ -181,6 +182,20 @@ impl<'a> ModelFile<'a> {
         let at = |number: usize| offsets.get(number).copied().filter(|&offset| offset >= 0);
         let micro = self.micro_arena(&|_, from, to| at(from).is_some() && at(from) == at(to))?;
         Ok(micro.in_file().map(|layout| (micro, layout)))
+    }
+
+    /// Returns the offline plan for `tflite-micro` in a `TFLite` file, with the lifespans of the runtime, under the
+    /// name of the file; `None` if the file has no such plan.
+    ///
+    /// # Errors
+    /// See [`planned`](Self::planned).
+    pub fn capture(&self) -> Result<Option<Capture>, ImportError> {
+        let Some((micro, layout)) = self.planned()? else { return Ok(None) };
+        let name = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let peak = Some(micro.arena(&layout));
+        let instance = micro.instance.with_name(name);
+        let planner = "OfflineMemoryAllocation in the file".to_owned();
+        Ok(Some(Capture { planner, instance, layout: Some(layout), peak }))
     }
 
     /// Writes the offsets of [`MicroArena::offsets`] into a `TFLite` file, as an offline plan for

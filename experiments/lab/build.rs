@@ -24,17 +24,31 @@ fn packed() -> Option<(String, &'static str)> {
     Some((rest.get(..DIGITS)?.to_owned(), if is_dirty { "true" } else { "false" }))
 }
 
-fn main() {
+/// Returns the commit of the repository and whether its sources differ from it, and lets Cargo repeat this when
+/// one of them changes.
+fn checked_out() -> (String, &'static str) {
     let sources =
         ["Cargo.toml", "Cargo.lock", "model", "heuristics", "solvers", "datasets", "src", "experiments"];
+    for source in sources {
+        println!("cargo::rerun-if-changed=../../{source}");
+    }
+    for file in ["HEAD", "logs/HEAD", "index"] {
+        if let Some(path) = git(&["rev-parse", "--path-format=absolute", "--git-path", file])
+            && Path::new(&path).exists()
+        {
+            println!("cargo::rerun-if-changed={path}");
+        }
+    }
+    let commit = git(&["rev-parse", &format!("--short={DIGITS}"), "HEAD"]);
     let mut status = vec!["status", "--porcelain", "--untracked-files=no", "--"];
     status.extend(sources);
-    let (commit, dirty) = packed().unwrap_or_else(|| {
-        let commit = git(&["rev-parse", &format!("--short={DIGITS}"), "HEAD"]);
-        let changes = git(&status);
-        let dirty = changes.map_or("unknown", |changes| if changes.is_empty() { "false" } else { "true" });
-        (commit.unwrap_or_else(|| "unknown".to_owned()), dirty)
-    });
+    let dirty = git(&status).map_or("unknown", |changes| if changes.is_empty() { "false" } else { "true" });
+    (commit.unwrap_or_else(|| "unknown".to_owned()), dirty)
+}
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let (commit, dirty) = packed().unwrap_or_else(checked_out);
     let changed = if dirty == "true" { ", with local changes" } else { "" };
     let version = env!("CARGO_PKG_VERSION");
     println!("cargo::rustc-env=PLIMSOLL_VERSION={version} (commit {commit}{changed})");
@@ -48,14 +62,4 @@ fn main() {
     println!("cargo::rustc-env=PLIMSOLL_COMMIT={commit}");
     println!("cargo::rustc-env=PLIMSOLL_DIRTY={dirty}");
     println!("cargo::rustc-env=PLIMSOLL_RUSTC={rustc}");
-    for source in sources {
-        println!("cargo::rerun-if-changed=../../{source}");
-    }
-    for file in ["HEAD", "logs/HEAD", "index"] {
-        if let Some(path) = git(&["rev-parse", "--path-format=absolute", "--git-path", file])
-            && Path::new(&path).exists()
-        {
-            println!("cargo::rerun-if-changed={path}");
-        }
-    }
 }

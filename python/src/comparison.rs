@@ -2,14 +2,14 @@
 
 use crate::attended::attended;
 use crate::columns::layout_of;
-use crate::errors::extra;
+use crate::errors::{self, extra};
+use crate::graph::engine;
 use crate::instance::{Instance, pieces};
 use crate::picture::{html, svg};
-use crate::solution::{instance_of, number_of_threads, time};
+use crate::solution::instance_of;
 use crate::state::{Reduced, pickled, restored};
-use plimsoll::Engine;
 use plimsoll::model::{Bytes, Layout, Offsets, Outcome, Problem as _, Violation, gap_percent};
-use pyo3::exceptions::PyRuntimeError;
+use plimsoll::verdict;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
 use std::sync::mpsc::Sender;
@@ -48,13 +48,10 @@ pub fn compare(
             Ok((name.extract::<String>()?, layout, violations))
         })
         .collect::<PyResult<Vec<_>>>()?;
-    let mut engine = Engine::default();
-    engine.setup.seed = seed;
-    engine.setup.threads = number_of_threads(threads)?;
-    engine.limits.time = time(time_limit)?;
+    let engine = engine(time_limit, seed, threads)?;
     let unlimited = own.clone().with_capacity(None);
     let best = attended(py, |_: Sender<()>| engine.solve(&unlimited), |()| Ok(()))?;
-    let best = best.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    let best = best.map_err(|error| errors::engine(&error))?;
     Ok(Comparison { instance, best, layouts })
 }
 
@@ -71,17 +68,11 @@ impl Comparison {
         for (name, layout, violations) in &self.layouts {
             let peak = layout.peak(own);
             let row = PyDict::new(py);
-            let verdict = match () {
-                () if !violations.is_empty() => Violation::verdict(violations),
-                () if peak == bound => "optimal",
-                () if known => "above the optimum",
-                () => "open",
-            };
             row.set_item("name", name)?;
             row.set_item("peak", peak.get())?;
             row.set_item("gap_bytes", peak.get().saturating_sub(bound.get()))?;
             row.set_item("gap", gap_percent(peak.get(), bound.get()).map(|percent| percent / 100.0))?;
-            row.set_item("verdict", verdict)?;
+            row.set_item("verdict", verdict(violations, peak, bound, known))?;
             let violations: Vec<String> = violations.iter().map(ToString::to_string).collect();
             row.set_item("violations", violations)?;
             rows.append(row)?;

@@ -236,11 +236,10 @@ impl Solution {
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Self) -> bool {
-        let key = |one: &Self| {
-            let Outcome { claim, solution, lower_bound, stop, .. } = one.outcome.clone();
-            (one.algorithm.clone(), claim, solution, lower_bound, stop)
-        };
-        self.instance.bind(py).get() == other.instance.bind(py).get() && key(self) == key(other)
+        let (own, its) = (&self.outcome, &other.outcome);
+        self.instance.bind(py).get() == other.instance.bind(py).get()
+            && (&self.algorithm, own.claim, own.stop) == (&other.algorithm, its.claim, its.stop)
+            && (&own.solution, &own.lower_bound) == (&its.solution, &its.lower_bound)
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {

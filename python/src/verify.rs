@@ -13,7 +13,7 @@ use plimsoll::model::{
     BoundError, Bytes, Certificate, CertificateError, LowerBound, Offsets, Problem as _, Violation, Witness,
     gap_percent,
 };
-use plimsoll::{Engine, EngineError};
+use plimsoll::{Engine, EngineError, verdict};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -99,16 +99,8 @@ fn captures(py: Python<'_>, path: &Path) -> PyResult<Vec<Capture>> {
     }
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tflite")) {
         let bytes = std::fs::read(path).map_err(|error| errors::of_system(py, &error, path))?;
-        let file = ModelFile::new(path, ModelFormat::TfLite, bytes);
-        let planned = file.planned().map_err(|error| errors::import(py, &error))?;
-        let (micro, layout) = planned.ok_or_else(nothing)?;
-        let (peak, planner) = (Some(micro.arena(&layout)), "OfflineMemoryAllocation in the file".to_owned());
-        return Ok(vec![Capture {
-            planner,
-            instance: micro.instance.with_name(name()),
-            layout: Some(layout),
-            peak,
-        }]);
+        let planned = ModelFile::new(path, ModelFormat::TfLite, bytes).capture();
+        return Ok(vec![planned.map_err(|error| errors::import(py, &error))?.ok_or_else(nothing)?]);
     }
     let options = ReadOptions { pins: Pins::UnlessPlan, ..ReadOptions::default() };
     let read = read_instance_file_noted(path, options).map_err(|error| errors::csv(py, &error))?;
@@ -142,15 +134,10 @@ impl Audited {
     }
 
     fn verdict(&self) -> &'static str {
-        let floor = self.bound.value;
-        match () {
-            () if !self.violations.is_empty() => Violation::verdict(&self.violations),
-            () if matches!(self.bound.witness, Witness::Contradiction { .. }) => "impossible",
-            () if self.peak < floor => "below the floor",
-            () if self.peak == floor => "optimal",
-            () if self.is_known => "above the optimum",
-            () => "open",
+        if self.violations.is_empty() && matches!(self.bound.witness, Witness::Contradiction { .. }) {
+            return "impossible";
         }
+        verdict(&self.violations, self.peak, self.bound.value, self.is_known)
     }
 
     fn row(self, py: Python<'_>, capture: Capture) -> PyResult<Bound<'_, PyDict>> {

@@ -50,25 +50,34 @@ fn create(delay: Duration) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed} {wide_msg}") {
         line.set_style(style);
     }
-    let late = line.clone();
-    let draw = move || {
-        late.set_draw_target(ProgressDrawTarget::stderr());
-        late.enable_steady_tick(Duration::from_millis(200));
-    };
     if delay.is_zero() {
-        draw();
-    } else {
-        let finished = line.clone();
-        std::thread::spawn(move || {
-            std::thread::sleep(delay);
-            // The lock keeps `clear` from finishing the line in between.
-            let _bar = bar();
-            if !finished.is_finished() {
-                draw();
-            }
-        });
+        draw(&line);
+        return line;
     }
+    let late = line.clone();
+    std::thread::spawn(move || {
+        std::thread::sleep(delay);
+        // The lock keeps `clear` from finishing the line in between.
+        let _bar = bar();
+        if !late.is_finished() {
+            draw(&late);
+        }
+    });
     line
+}
+
+fn draw(line: &ProgressBar) {
+    line.set_draw_target(ProgressDrawTarget::stderr());
+    line.enable_steady_tick(Duration::from_millis(200));
+}
+
+/// Creates the bar of `runs` runs.
+pub fn of_runs(runs: u64) -> ProgressBar {
+    let bar = ProgressBar::new(runs);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed}, {eta} left {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar
 }
 
 fn message(progress: &Progress) -> String {

@@ -17,10 +17,5 @@ pub fn plan(path: &Path) -> Result<Option<Capture>, Failure> {
     }
     let wrong = |error: std::io::Error| Failure::input(format!("{}: {error}", path.display()));
     let file = ModelFile::new(path, ModelFormat::TfLite, std::fs::read(path).map_err(wrong)?);
-    let Some((micro, layout)) = file.planned().map_err(Failure::input)? else { return Ok(None) };
-    let name = path.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy().into_owned());
-    let peak = Some(micro.arena(&layout));
-    let instance = micro.instance.with_name(name);
-    let planner = "OfflineMemoryAllocation in the file".to_owned();
-    Ok(Some(Capture { planner, instance, layout: Some(layout), peak }))
+    file.capture().map_err(Failure::input)
 }

@@ -7,7 +7,7 @@ use crate::report::{Text, bytes, named, names, size};
 use plimsoll::model::InstanceProblem;
 use plimsoll::model::csv::{Given, read_answer_file};
 use plimsoll::model::{BufferId, Bytes, Instance, Step, Violation};
-use plimsoll::{Diagnosis, ExtentSection};
+use plimsoll::{Diagnosis, ExtentSection, verdict};
 use plimsoll_lab::report::{gap_percent, percent};
 use serde::Serialize;
 use std::path::Path;
@@ -69,12 +69,7 @@ impl Compared {
 
     /// Returns the verdict on the answer: `invalid`, `too large`, `optimal`, `above the optimum`, or `open`.
     pub fn verdict(&self) -> &'static str {
-        match () {
-            () if !self.violations.is_empty() => Violation::verdict(&self.violations),
-            () if self.diagnosis.excess() == Bytes::ZERO => "optimal",
-            () if self.is_optimum_known => "above the optimum",
-            () => "open",
-        }
+        verdict(&self.violations, self.diagnosis.peak, self.diagnosis.bound, self.is_optimum_known)
     }
 
     /// Returns the part of a report that compares this answer with the bound. Sections above the bound are

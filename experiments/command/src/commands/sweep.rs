@@ -6,10 +6,10 @@ use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, RUNS_CODES, code_of_runs,
 use crate::format;
 use crate::input::{folder_of, input_file, is_copy};
 use crate::output;
+use crate::progress;
 use crate::report::{self, Printed, Text};
 use crate::signals::First;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_lab::executor::{Report, Start, run_in_workers, serve};
 use plimsoll_lab::experiment::{Experiment, ExperimentError, Input, Run, Shard};
 use plimsoll_lab::external::{VersionCommands, reaper};
@@ -178,10 +178,7 @@ fn attempt(args: &SweepArgs, sweep: &Experiment, out: &Path) -> Result<Report, F
     let own: OsString = own_binary()?.into();
     let worker: [OsString; 2] = [own.clone(), "sweep-worker".into()];
     reaper::employ(vec![own, "reaper".into()]);
-    let bar = ProgressBar::new(0);
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed}, {eta} left {wide_msg}") {
-        bar.set_style(style);
-    }
+    let bar = progress::of_runs(0);
     let (drawn, failed) = (!bar.is_hidden(), FirstFailures::default());
     let progress = |row: &Row, there: u64, runs: u64| {
         failed.report(row, &bar);

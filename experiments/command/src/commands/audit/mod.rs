@@ -19,6 +19,7 @@ use crate::output;
 use crate::report::{self, Cell, Printed, Text, bytes, cells, noted, sized};
 use crate::signals::First;
 use plimsoll::model::{Bytes, Offsets, load};
+use plimsoll::verdict;
 use plimsoll_lab::report::{gap_percent, human, percent};
 use serde::Serialize;
 use std::path::Path;
@@ -268,15 +269,11 @@ impl<'a> Audited<'a> {
 
     /// Returns the verdict in a few words.
     fn verdict(&self) -> &'static str {
-        let floor = self.best.bound.value;
-        match &self.compared {
-            Some(compared) if !compared.violations.is_empty() => compared.verdict(),
-            _ if !self.best.exists() => "impossible",
-            _ if self.peak < floor => "below the floor",
-            _ if self.peak == floor => "optimal",
-            _ if self.best.is_optimal() => "above the optimum",
-            _ => "open",
+        let violations = self.compared.as_ref().map_or(&[][..], |compared| &compared.violations);
+        if violations.is_empty() && !self.best.exists() {
+            return "impossible";
         }
+        verdict(violations, self.peak, self.best.bound.value, self.best.is_optimal())
     }
 
     /// Returns true if the plan is valid, possible and not below the floor.

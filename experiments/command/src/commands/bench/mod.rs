@@ -12,11 +12,12 @@ use crate::args::end_note;
 use crate::command::{Command, Main, Task};
 use crate::failure::{Failure, NOTHING_FOUND, RUNS_CODES, code_of_runs, nothing_read};
 use crate::output;
+use crate::progress;
 use crate::report::pinned;
 use crate::signals::First;
 pub use args::BenchArgs;
 use experiment::Selection;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use plimsoll::interrupt;
 use plimsoll::model::{Offsets, Problem};
 use plimsoll::posed::{Posed, Subject};
@@ -135,12 +136,7 @@ struct Stage {
 
 impl Stage {
     fn new(runs: usize, record: Option<Record>) -> Self {
-        let bar = ProgressBar::new(runs as u64);
-        if let Ok(style) =
-            ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed}, {eta} left {wide_msg}")
-        {
-            bar.set_style(style);
-        }
+        let bar = progress::of_runs(runs as u64);
         let failed = FirstFailures::default();
         Self { bar, failed, runs, done: 0, record, rows: Vec::new(), is_stuck: false }
     }
