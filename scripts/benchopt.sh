@@ -9,7 +9,7 @@ environment=$target/benchopt
 python=$environment/bin/python
 "$python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$environment"
 export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment PIP_DISABLE_PIP_VERSION_CHECK=1
-"$python" -m pip install --quiet benchopt==1.10.0 maturin==1.9.4
+"$python" -m pip install --quiet benchopt==1.10.0 maturin==1.16.0
 "$python" -m maturin build --quiet --locked --profile first --manifest-path python/Cargo.toml --out "$target/wheels"
 "$python" -m pip install --quiet --force-reinstall --no-deps "$target"/wheels/plimsoll-*.whl
 

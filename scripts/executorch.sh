@@ -12,7 +12,7 @@ python=$environment/bin/python
 export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment PIP_DISABLE_PIP_VERSION_CHECK=1
 "$python" -m pip install --quiet \
     executorch==1.5.1 torch==2.15.0 torchvision==0.29.2 transformers==5.24.0 timm==1.0.31 \
-    pytest==8.4.2 maturin==1.9.4
+    pytest==8.4.2 maturin==1.16.0
 "$python" -m maturin build --quiet --locked --release --manifest-path python/Cargo.toml --out "$target/wheels"
 "$python" -m pip install --quiet --force-reinstall --no-deps "$target"/wheels/plimsoll-*.whl
 "$python" -m pytest --quiet python/tests/test_executorch.py python/tests/test_planner.py

@@ -72,7 +72,7 @@ case "${1:-}" in
     "$python" -m mypy.stubtest plimsoll._core
     ;;
 wheel)
-    "$python" -m pip install --quiet maturin==1.9.4
+    "$python" -m pip install --quiet maturin==1.16.0
     checks=$PWD/python/tests/installed.py model=$PWD/python/notebooks/model.json
     found=$(interpreters)
     if [ -z "$found" ]; then
@@ -98,7 +98,7 @@ wheel)
     mkdir -p "$data/scripts"
     cp "$built/plimsoll$exe" "$data/scripts"
     "$python" -m maturin build --quiet "${options[@]}" --manifest-path python/Cargo.toml --out "$target/wheels"
-    "$python" -m maturin sdist --quiet --manifest-path python/Cargo.toml --out "$target/wheels"
+    "$python" -m maturin sdist --manifest-path python/Cargo.toml --out "$target/wheels"
     wheel=$(echo "$target"/wheels/plimsoll-*.whl)
     "$python" python/tests/packed.py "$wheel" "$target"/wheels/plimsoll-*.tar.gz
     while read -r interpreter; do

@@ -30,7 +30,8 @@ def check_wheel(path):
         print(f"    {name}")
     sources = {f"plimsoll/{file.name}" for file in (PACKAGE / "plimsoll").iterdir() if file.suffix in (".py", ".pyi")}
     licences = {f"{info}/licenses/{name}" for name in ("LICENSE-APACHE", "LICENSE-MIT")}
-    needed = {*sources, *licences, "plimsoll/py.typed", f"{info}/METADATA", f"{info}/WHEEL", f"{info}/RECORD"}
+    notes = {f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "sboms/plimsoll-python.cyclonedx.json")}
+    needed = {*sources, *licences, *notes, "plimsoll/py.typed"}
     built = re.compile(rf"plimsoll/_core\.[\w.-]+|plimsoll-{version()}\.data/scripts/plimsoll(\.exe)?")
     assert needed <= set(names), f"missing in the wheel: {sorted(needed - set(names))}"
     others = [name for name in names if name not in needed]
@@ -49,7 +50,8 @@ def check_source(path):
         names = {name.removeprefix(root) for name in archive.getnames()}
     crates = {"support", "model", "proof", "heuristics", "solvers", "datasets", "experiments/lab", "python"}
     needed = {f"{crate}/Cargo.toml" for crate in crates} | {"Cargo.toml", "Cargo.lock", "PKG-INFO", "src/lib.rs"}
-    sources = {str(file.relative_to(PACKAGE.parent)) for file in (PACKAGE / "plimsoll").glob("*.py*")}
+    # maturin moves the Python modules to the root of the archive.
+    sources = {str(file.relative_to(PACKAGE)) for file in (PACKAGE / "plimsoll").glob("*.py*")}
     licences = {f"python/LICENSE-{name}" for name in ("APACHE", "MIT")}
     missing = (needed | sources | licences) - names
     assert not missing, f"missing in the source archive: {sorted(missing)}"
